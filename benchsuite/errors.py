@@ -1,7 +1,8 @@
 """The errors a user may meet: one sentence that says what was wrong, where, and what would be right."""
 
 import copyreg
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -127,3 +128,17 @@ def first_line(error: Exception) -> str:
     """Type and beginning of another library's message."""
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {text[:300]}"
+
+
+@contextmanager
+def own_errors(plugin: str, *others: type[Exception]) -> Iterator[None]:
+    """Whatever ends the import of other people's code, such as a sys.exit, is an error that names the plugin."""
+    passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt, *others)
+    try:
+        yield
+    except passed_on:
+        raise
+    except UsageError as error:
+        raise UsageError(f"{plugin}: {error}") from error
+    except BaseException as error:
+        raise UsageError(f"{plugin} failed to import: {type(error).__name__}: {error}") from error

@@ -4,13 +4,14 @@ All have one layout, `papers/<paper>/<table>.toml` and `recipes/<name>.toml`; a 
 tables that were measured into it. A package announces its folder, the one of a module, by an entry point.
 """
 
-from collections.abc import Callable, Sequence
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-from benchsuite.errors import UsageError
+from benchsuite.errors import UsageError, own_errors
 from benchsuite.paths import baselines
-from benchsuite.registry import announced
 
 GROUP = "benchsuite.tables"
 """Of entry points: a name of the package's own choice, and the package that has the folder's files."""
@@ -84,3 +85,18 @@ def _installed() -> tuple[Path, ...]:
             raise UsageError(f'entry point "{name}" of {GROUP}: {spec.name} is not a package, so it has no folder.')
         folders += [Path(folder) for folder in spec.submodule_search_locations]
     return tuple(folders)
+
+
+def announced(group: str) -> Iterator[tuple[str, ModuleSpec]]:
+    """Names under which installed packages announce modules, with where these are."""
+    from importlib.metadata import entry_points  # with email and zipfile
+
+    for point in entry_points(group=group):
+        try:
+            with own_errors(f"package {point.module.partition('.')[0]}", ModuleNotFoundError):
+                spec = importlib.util.find_spec(point.module)  # imports the packages around it
+        except ModuleNotFoundError:
+            spec = None
+        if spec is None:
+            raise UsageError(f'entry point "{point.name}" of {group}: module {point.module} is not installed.')
+        yield point.name, spec

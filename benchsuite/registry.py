@@ -10,14 +10,14 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import cached_property
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, TypeVar
 
 from benchsuite.cards import Card, card_of_class, read_cards
-from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, own_errors
+from benchsuite.folders import announced
 
 T = TypeVar("T", bound=type)
 
@@ -103,21 +103,6 @@ def taken(card: Card, holder: Card) -> UsageError:
     )
 
 
-def announced(group: str) -> Iterator[tuple[str, ModuleSpec]]:
-    """Names under which installed packages announce modules, with where these are."""
-    from importlib.metadata import entry_points  # with email and zipfile
-
-    for point in entry_points(group=group):
-        try:
-            with own_errors(f"package {point.module.partition('.')[0]}", ModuleNotFoundError):
-                spec = importlib.util.find_spec(point.module)  # imports the packages around it
-        except ModuleNotFoundError:
-            spec = None
-        if spec is None:
-            raise UsageError(f'entry point "{point.name}" of {group}: module {point.module} is not installed.')
-        yield point.name, spec
-
-
 def load_plugin(path: Path) -> None:
     """Import a user's Python file. Its decorators register its classes."""
     if not path.is_file():
@@ -137,20 +122,6 @@ def load_plugin(path: Path) -> None:
     except UsageError:
         del sys.modules[name]
         raise
-
-
-@contextmanager
-def own_errors(plugin: str, *others: type[Exception]) -> Iterator[None]:
-    """Whatever ends the import of other people's code, such as a sys.exit, is an error that names the plugin."""
-    passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt, *others)
-    try:
-        yield
-    except passed_on:
-        raise
-    except UsageError as error:
-        raise UsageError(f"{plugin}: {error}") from error
-    except BaseException as error:
-        raise UsageError(f"{plugin} failed to import: {type(error).__name__}: {error}") from error
 
 
 methods = Registry("method", "benchsuite.methods")
