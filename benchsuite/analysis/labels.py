@@ -7,7 +7,7 @@ from typing import Any
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import canonical
 from benchsuite.records.method_version import version_state
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import MethodPart, Record
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
 
@@ -40,13 +40,12 @@ def labels(configurations: Sequence[Record]) -> list[str]:
     return _distinct(names, method_names, [record.row_id[:SHORT] for record in configurations])
 
 
-def temperatures(record: Record) -> dict[str, float]:
-    """A method's temperatures as the run used them: before its own schedule, or learning, moves them."""
-    name, values = record.method.name, record.method.hyperparameters
-    known = {f.name: f.type for f in methods.card(name).fields} if name in methods else {}
+def temperatures(method: MethodPart) -> dict[str, float]:
+    """A method's temperatures as a run used them: before its own schedule, or learning, moves them."""
+    known = {f.name: f.type for f in methods.card(method.name).fields} if method.name in methods else {}
     return {
         key: float(value)
-        for key, value in values.items()
+        for key, value in method.hyperparameters.items()
         if isinstance(value, int | float) and (known[key] in TEMPERATURES if key in known else key.startswith("tau"))
     }
 

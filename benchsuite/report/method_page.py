@@ -10,6 +10,7 @@ from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import reference
 from benchsuite.papers.bibliography import bibliography
 from benchsuite.papers.questions import acts_of
+from benchsuite.report.figures.from_trials import sensitivity_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests
@@ -45,6 +46,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "file_name": slug(method.name),
         "paper": bibliography().get(str(method.card.about.get("paper"))) if method.card else None,
         "costs": costs,
+        "figures": sensitivity_figures(method.name, leaderboard.contents.trials, leaderboard.views),
     }
 
 

@@ -6,6 +6,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.from_claims import claims_figures, difference_figures
+from benchsuite.report.figures.from_trials import sensitivity_figures
 from benchsuite.report.figures.model import Figure, distinct
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 
@@ -22,9 +23,10 @@ def added_rows_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, 
 
 
 def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> dict[str, Figure]:
-    """A method's differences to the reference, by name; with `setups` under these alone."""
+    """A method's differences to the reference, with `setups` under these alone; then how sensitive it is."""
     found = [one for one in leaderboard.against(method.name) if not setups or one.board.setup_id in setups]
-    return _named(difference_figures(method.name, method.title, found))
+    own = difference_figures(method.name, method.title, found)
+    return _named([*own, *sensitivity_figures(method.name, leaderboard.contents.trials, leaderboard.views)])
 
 
 def chosen(figures: Mapping[str, Figure], name: str | None, subject: str) -> Figure:

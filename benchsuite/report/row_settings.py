@@ -12,9 +12,9 @@ def own(records: Sequence[Record]) -> str:
     first = records[0]
     searched = first.tuned.searched if first.tuned else []
     said = []
-    for name in temperatures(first):
+    for name in temperatures(first.method):
         printed = " (as printed, not tuned)" if searched and name not in searched else ""
-        said.append(f"{name} {_range([temperatures(record)[name] for record in records])}{printed}")
+        said.append(f"{name} {_range([temperatures(record.method)[name] for record in records])}{printed}")
     rates = [record.method.learning_rate for record in records if record.method.learning_rate]
     said += [f"learning rate {_range(rates)}"] if rates else []
     longer = first.method.longer

@@ -134,5 +134,7 @@ def test_rows_of_a_method_are_told_apart_by_rate_length_and_tuning(make_runs: Ma
 
 def test_temperatures_are_those_of_the_fields_and_without_fields_what_is_called_so(make_runs: MakeRuns) -> None:
     values = {"tau_min": 0.01, "tau_max": 0.05, "periods": 2.0}
-    assert temperatures(make_runs("ts", hyperparameters=values)[0]) == {"tau_min": 0.01, "tau_max": 0.05}
-    assert temperatures(make_runs("mine", hyperparameters={"tau": 1, "tau_name": "log", "width": 2})[0]) == {"tau": 1.0}
+    assert temperatures(make_runs("ts", hyperparameters=values)[0].method) == {"tau_min": 0.01, "tau_max": 0.05}
+    assert temperatures(make_runs("mine", hyperparameters={"tau": 1, "tau_name": "log", "width": 2})[0].method) == {
+        "tau": 1.0
+    }

@@ -1,0 +1,21 @@
+"""How sensitive a method is, drawn from its tuning trials."""
+
+from support.made_trials import RULE, trials_of
+
+from benchsuite.records.trials import TrialsFile
+from benchsuite.report.figures.from_trials import sensitivity_figures
+
+
+def test_each_trial_of_a_search_is_a_point_and_the_best_of_each_replicate_stands_out() -> None:
+    first = [trial.model_copy(update={"score": 0.1 + 0.01 * trial.number}) for trial in trials_of("infonce")]
+    second = [trial.model_copy(update={"replicate": 1, "score": 0.5 - 0.01 * trial.number}) for trial in first]
+    failed = second[3].model_copy(update={"score": None, "error": "nan"})
+    printed = [trial.model_copy(update={"regime": "printed", "score": 0.9}) for trial in first]
+    trials = [*first, *second[:3], failed, *second[4:], *printed, *trials_of("temo")]
+    file = TrialsFile(recipe="r", rule=RULE, setups={}, trials=trials)
+    (figure,) = sensitivity_figures("infonce", {"r": file}, [])
+    small, large = figure.series
+    assert (small.part, len(small.x), large.part, large.seeds) == ("seed", 31, "mean", [0, 1])
+    assert large.y == [first[15].score, second[0].score]
+    assert large.x == [first[15].method.hyperparameters["tau"], first[0].method.hyperparameters["tau"]]
+    assert sensitivity_figures("cwcl", {"r": file}, []) == []
