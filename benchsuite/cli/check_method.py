@@ -103,7 +103,7 @@ def footer(report: "Report") -> list[str]:
     samples = next((m.cost.samples for m in report.methods if m.cost), None)
     legend = [
         f"time: loss and gradient relative to infonce; memory: the state for {samples} training samples; "
-        "pairs: what a loss keeps for each pair of rows of a large batch, 0 B if it computes them in blocks "
+        "pairs: bytes that a loss keeps for each pair of rows of a large batch, 0 B if it computes them in blocks "
         "(similarities, docs/add-a-method.md). None is checked."
     ]
     failed = [m.name for m in report.methods if not m.passed]

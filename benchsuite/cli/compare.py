@@ -251,11 +251,13 @@ def summary(
     from benchsuite.work.pace import together
 
     requests, stored = [plan.request for plan in work.plans], work.contents.records
-    brought = sum(run.run_id in stored and stored[run.run_id].digest in shipped_digests() for run in work.runs)
+    held = [stored[run.run_id] for run in work.runs if run.run_id in stored]
+    brought = [record.method.title for record in held if record.digest in shipped_digests()]
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
     how = " and ".join(searched) or "no searches"
     yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
-    come = f", {brought} come with benchsuite (--again trains them here)" if brought else ""
+    whose = f"{', '.join(dict.fromkeys(brought))}; --again trains them here"
+    come = f", {len(brought)} come with benchsuite ({whose})" if brought else ""
     to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do{come}"
     first = f", {counted(len(work.trials.to_do), 'trial')} first" if work.trials.to_do else ""
     if pace is None:
@@ -294,7 +296,7 @@ def show(asked: Question, session: "Session", report: Path, as_json: bool) -> No
             save(chosen(plots, None, asked.table), file)
             figures[view.asked.regime] = str(file.resolve())
             say(f"figure, {REGIMES[view.asked.regime]}: {file.resolve()}")
-    pages = [str(page.resolve()) for name, page in site.tables.items() if name in {view.asked.name for view in views}]
+    pages = list(dict.fromkeys(str(site.tables[view.asked.name].resolve()) for view in views))
     say(*(f"page:    {page}" for page in pages), f"records: {results.resolve()}", "LaTeX:", *latex_rows(views))
     if as_json:
         judged = [

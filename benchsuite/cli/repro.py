@@ -139,7 +139,7 @@ def repro(
     for row, count, gain in climbs(work.trials):
         if (gain.difference or 0) > CLIMBING:
             say(f"still climbing: {climb_line(row, count, gain)}; --trials {2 * count} doubles them")
-    say(*(f"page:    {page}" for page in pages.values()), f"records: {store.folder.resolve()}")
+    say(*(f"page:    {page}" for page in dict.fromkeys(pages.values())), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
         say(f"all claims: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")
     if as_json:

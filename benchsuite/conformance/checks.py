@@ -180,7 +180,7 @@ def comparable(method: Method) -> dict[str, Tensor]:
 CHECKS = {
     check.name: check
     for check in (
-        Check("finite", "finite losses and gradients on difficult batches, and of NaN no number", check_finite),
+        Check("finite", "finite losses and gradients on difficult batches; NaN in a batch is not hidden", check_finite),
         Check("precision", "float32 and float64 agree up to rounding", check_precision),
         Check("permutation", "the result does not depend on the order of the pairs", check_permutation),
         Check("processes", "two processes compute the same gradients as one", check_processes),
