@@ -16,6 +16,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 PICTURES = 1000
@@ -112,7 +113,7 @@ def visit(folder: Path, vocabulary_of: int | None) -> dict[str, float]:
     seconds["order"] = time.perf_counter() - begin
     begin = time.perf_counter()
     few = min(vocabulary_of or len(split), len(split))
-    part = Split("train", np.empty((few, 0, 0, 3), np.uint8), split.captions[:few])
+    part = Split("train", np.empty((few, 0, 0, 3), np.uint8), list(islice(split.captions, few)))
     words = text_reader(setup, part if few < len(split) else split)
     seconds["tokenizer"] = time.perf_counter() - begin
     begin = time.perf_counter()

@@ -1,8 +1,14 @@
-"""What is computed once for a training set and cached: clusters of its captions, and frozen experts' embeddings."""
+"""What is computed once for a training set: clusters of its captions, and frozen experts' embeddings.
+
+They are written to the cache block by block and mapped from there, so no process holds the rows of all images.
+"""
 
 import hashlib
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from itertools import chain, repeat, tee
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +16,13 @@ from numpy.typing import NDArray
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
 from benchsuite.data.cached import made_once
-from benchsuite.data.embeddings import create_embedding
+from benchsuite.data.embeddings import Matrix, create_embedding
 from benchsuite.data.readers.images import stills
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.paths import cache
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
-Arrays = Mapping[str, NDArray[np.generic]]
+Rows = NDArray[Any]
 VERSION = 1
 """Of how these are computed; part of the cache keys."""
 
@@ -34,9 +40,8 @@ class Prepared:
     def digests(self) -> dict[str, str]:
         """Of each part that is not None, for the record."""
         parts = {"clusters": self.cluster, "image_expert": self.image_expert, "text_expert": self.text_expert}
-        return {
-            name: hashlib.sha256(rows.tobytes()).hexdigest()[:16] for name, rows in parts.items() if rows is not None
-        }
+        given = {name: np.ascontiguousarray(rows) for name, rows in parts.items() if rows is not None}
+        return {name: hashlib.sha256(rows.data).hexdigest()[:16] for name, rows in given.items()}
 
 
 EVERYTHING = frozenset({"cluster", "image_expert", "text_expert"})
@@ -57,7 +62,7 @@ def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np
     ids = labelled_clusters(settings, split)
     if ids is None:
         key = {"clusters": settings.model_dump(mode="json")}
-        ids = _cached(key, setup, split, lambda: {"rows": _k_means(settings, setup, split)})["rows"].astype(np.int64)
+        ids = _cached(key, setup, split, lambda: iter([_k_means(settings, setup, split)]))
     return ids, tuple(int(n) for n in np.bincount(ids))
 
 
@@ -85,26 +90,49 @@ def _k_means(settings: Clusters, setup: Setup, split: Split) -> NDArray[np.int64
     return np.asarray(result.labels_, np.int64)
 
 
-def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[np.float32]:
+def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> Matrix:
     embedding = create_embedding(expert.embedding, **expert.options)
 
-    def rows() -> Arrays:
+    def rows() -> Iterator[Matrix]:
         if side == "image":
-            each = embedding.images(split.images if split.is_vectors else stills(split.images))
-            return {"rows": each.reshape(len(split), -1, each.shape[-1]).mean(1)}
-        lists = split.captions_for(f"embedding {expert.embedding} of texts")
-        each = embedding.texts([text for texts in lists for text in texts])
-        starts = np.cumsum([0, *(len(texts) for texts in lists)])[:-1]
-        counts = np.array([len(texts) for texts in lists])[:, None]
-        return {"rows": (np.add.reduceat(each, starts) / counts).astype(np.float32)}
+            images = split.images if split.is_vectors else stills(split.images)
+            return _means(embedding.images(images), repeat(len(images) // len(split), len(split)))
+        lists, counted = tee(split.captions_for(f"embedding {expert.embedding} of texts"))
+        return _means(embedding.texts(chain.from_iterable(lists)), map(len, counted))
 
     key = {"embedding": expert.embedding, "options": embedding.options(), "side": side}
-    return _cached(key, setup, split, rows)["rows"].astype(np.float32)
+    return _cached(key, setup, split, rows)
 
 
-def _cached(key: Mapping[str, object], setup: Setup, split: Split, make: Callable[[], Arrays]) -> Arrays:
+def _means(made: Matrix | Iterator[Matrix], counts: Iterator[int]) -> Iterator[Matrix]:
+    """For each image the mean of its rows, so many as its count, as soon as all of them are made."""
+    rows, due = np.empty((0, 0), np.float32), next(counts, 0)
+    for block in [made] if isinstance(made, np.ndarray) else made:
+        rows = np.concatenate([rows, block]) if len(rows) else block
+        own, end = list[int](), 0
+        while due and end + due <= len(rows):
+            own.append(due)
+            end, due = end + due, next(counts, 0)
+        if own:
+            each = np.add.reduceat(rows[:end], np.cumsum([0, *own[:-1]]))
+            yield (each / np.array(own)[:, None]).astype(np.float32)
+            rows = rows[end:]
+    if due or len(rows):
+        raise UsageError("an embedding gave more or fewer rows than there are texts or images; it must give one each.")
+
+
+def _cached(key: Mapping[str, object], setup: Setup, split: Split, make: Callable[[], Iterator[Rows]]) -> Rows:
+    """Rows that are made block by block, mapped from the cache: all processes share their pages."""
     data = {"data": setup.data.model_dump(mode="json"), "split": split.name, "version": VERSION}
-    file = cache() / "prepared" / f"{short_digest({**data, **key})}.npz"
-    made_once(file, lambda draft: np.savez(draft, **make()))  # type: ignore[arg-type]
-    with np.load(file, allow_pickle=False) as stored:
-        return dict(stored)
+    file = cache() / "prepared" / f"{short_digest({**data, **key})}.npy"
+
+    def write(draft: Path) -> None:
+        with draft.open("wb") as stream:
+            for number, block in enumerate(make()):
+                if not number:
+                    about = np.lib.format.header_data_from_array_1_0(block)
+                    np.lib.format.write_array_header_1_0(stream, {**about, "shape": (len(split), *block.shape[1:])})
+                stream.write(block.data)
+
+    rows: Rows = np.load(made_once(file, write), mmap_mode="r", allow_pickle=False)
+    return rows

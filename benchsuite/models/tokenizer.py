@@ -178,15 +178,16 @@ def train_tokenizer(vocabulary: int, *parts: TextsOfImages) -> Tokenizer:
     The trainer numbers letters in the order of a hash table, which differs each time. So it gets them in order, as
     special tokens, and the tokenizer is then built from the vocabulary that it learned.
     """
-    normalizer = BertNormalizer(lowercase=True)
     letters: set[str] = set()
-    for text in (text for part in parts for texts in part for text in texts):
-        letters.update(normalizer.normalize_str(text))
-    alphabet = sorted(c for c in letters if not c.isspace())
+    for texts in chain.from_iterable(parts):
+        letters.update(*texts)
+    # it maps each letter by itself, so that letters need no pass over the normalised texts
+    normalized = set(BertNormalizer(lowercase=True).normalize_str("".join(letters)))
+    alphabet = sorted(c for c in normalized if not c.isspace())
     pieces = [*SPECIAL, *alphabet, *(f"##{letter}" for letter in alphabet)]
     trained = _empty(WordPiece(unk_token="[UNK]"))
     trained.train_from_iterator(
-        ([*texts] for part in parts for texts in part),
+        ([*texts] for texts in chain.from_iterable(parts)),
         WordPieceTrainer(vocab_size=vocabulary, special_tokens=pieces, show_progress=False),
     )
     ordered = dict(sorted(trained.get_vocab().items(), key=lambda item: item[1]))

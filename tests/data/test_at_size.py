@@ -43,4 +43,4 @@ def test_a_later_visit_reads_nothing_but_the_batch(tmp_path: Path, monkeypatch: 
     tracemalloc.stop()
     assert draw.captions == [f"a photo of thing {i}, and a caption of the usual length" for i in draw.index]
     assert plan.split.images[draw.index].shape == (64, 4, 4, 3)
-    assert peak < 4 * MIB, "the order of an epoch takes 0.8 MiB, the captions would take 10"
+    assert peak < 4 * MIB, "the order of an epoch takes 0.4 MiB, the captions would take 10"

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.data.base import Split
-from benchsuite.data.batches import BatchPlan, augmentation_parameters
+from benchsuite.data.batches import BatchPlan, augmentation_parameters, epoch_order
 from benchsuite.data.pixels import augmented_rendering
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
+from benchsuite.streams import numpy_stream
 
 AUGMENTATION = Augmentation(crop=(0.5, 0.9), brightness=0.2, contrast=0.3, flip=True)
 
@@ -74,6 +75,14 @@ def test_each_epoch_visits_each_pair_at_most_once(n: int, data: st.DataObject) -
 def test_epochs_are_shuffled_anew() -> None:
     one = plan(batch=10)
     assert one.index(0).tolist() != one.index(1).tolist()
+
+
+@pytest.mark.parametrize(("n", "bytes_each"), [(255, 1), (256, 2), (70_000, 4)])
+def test_an_order_is_one_permutation_in_the_smallest_numbers(n: int, bytes_each: int) -> None:
+    order = epoch_order(3, 1, n)
+    assert np.array_equal(order, numpy_stream(3, "order", 1).permutation(n))
+    assert order.nbytes == n * bytes_each
+    assert epoch_order.cache_info().maxsize == 1, "each worker would hold several epochs"
 
 
 def test_digest_moves_with_captions_and_crops() -> None:

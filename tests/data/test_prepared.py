@@ -1,4 +1,5 @@
 import dataclasses
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.data.readers.images import LazyClips, LazyImages
+from benchsuite.data.vectors import Rows, VectorLists
 from benchsuite.errors import UsageError
 from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
 
@@ -95,10 +97,38 @@ def test_an_experts_row_is_the_mean_over_the_images_captions() -> None:
     np.testing.assert_allclose(rows, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("block", [1, 5, 100])
+def test_experts_and_clusters_are_mapped_and_equal_however_they_are_cut(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No process holds the rows of all images: ten million of 768 numbers are 31 GB."""
+    monkeypatch.setattr("benchsuite.data.embeddings.without_download.BLOCK", block)
+    vectors = np.random.default_rng(0).standard_normal((40, 3), np.float32)
+    starts, counts = np.array([0, 1, 4, 6, 13, 14, 29, 34, 35, 38]), np.array([1, 3, 2, 7, 1, 15, 5, 1, 3, 2])
+    texts = VectorLists(Rows([vectors], normalize=False, where=""), starts, counts)
+    pictures = np.random.default_rng(1).standard_normal((10, 2, 3), np.float32)
+    both = Experts(image=Expert(embedding="given"), text=Expert(embedding="given"))
+    request = setup(f"mapped {block}", Clusters(k=2, embedding="given"), both)
+    found = prepare(request, Split("train", pictures, texts))
+    assert all(isinstance(rows, np.memmap) for rows in (found.cluster, found.image_expert, found.text_expert))
+    assert np.array_equal(found.image_expert, pictures[:, 0])  # type: ignore[arg-type]
+    means = (np.add.reduceat(vectors, starts) / counts[:, None]).astype(np.float32)
+    assert found.digests()["text_expert"] == hashlib.sha256(means.tobytes()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("given", [11, 13])
+def test_an_embedding_that_loses_or_adds_rows_is_refused(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.ones((given, 2), np.float32)
+    monkeypatch.setattr("benchsuite.data.embeddings.without_download.TfidfSvd.texts", lambda self, texts: rows)
+    for _ in range(2):  # and nothing of it is kept
+        with pytest.raises(UsageError, match="more or fewer rows than there are texts"):
+            prepare(setup("rows", experts=Experts(text=Expert(embedding="tfidf-svd"))), split([["a"]] * 12))
+
+
 def test_a_pretrained_expert_is_any_timm_model() -> None:
     options = {"model": "test_vit", "pretrained": False}
     expert = create_embedding("timm", **options)
-    assert expert.images(np.zeros((2, 8, 8, 3), np.uint8)).shape == (2, 64)
+    assert next(iter(expert.images(np.zeros((2, 8, 8, 3), np.uint8)))).shape == (2, 64)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +148,7 @@ def test_what_cannot_be_clustered_is_refused(clusters: Clusters, told: str) -> N
 
 def test_a_model_that_is_not_here_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"text expert .*absent"):
-        create_embedding("transformer", model=str(tmp_path / "absent")).texts(["a"])
+        next(iter(create_embedding("transformer", model=str(tmp_path / "absent")).texts(["a"])))
 
 
 def test_sets_of_classes_are_no_clusters() -> None:

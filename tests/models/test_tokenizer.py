@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers.normalizers import BertNormalizer
 
 from benchsuite.data.base import Split
 from benchsuite.models import tokenizer as module
@@ -61,6 +62,16 @@ def test_truncation_keeps_the_end_mark() -> None:
 def test_case_does_not_matter_and_strange_letters_are_unknown() -> None:
     assert torch.equal(words()(["A Red CIRCLE"]).ids, words()(["a red circle"]).ids)
     assert words()(["漢"]).ids[0].tolist() == [CLS, UNK, SEP]
+
+
+def test_letters_are_normalised_one_by_one_as_in_their_texts() -> None:
+    """The alphabet of ten million captions is that of their different letters."""
+    every = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
+    normalize = BertNormalizer(lowercase=True).normalize_str
+    in_words = set().union(*(normalize(f"a{''.join(every[i : i + 7])}") for i in range(0, len(every), 7)))
+    assert set(normalize("".join(every))) == in_words
+    pieces = json.loads(module.train_tokenizer(60, [["Éa É"], ["ΣÅ", "b"]]).to_str())["model"]["vocab"]
+    assert list(pieces)[4:9] == ["a", "b", "e", "σ", "##a"]
 
 
 def test_vocabulary_is_at_most_what_was_asked_for_and_begins_with_the_marks(fresh_cache: Path) -> None:

@@ -1,7 +1,7 @@
 """Frozen embeddings of captions and images, for clusters and experts; each registered by its decorator."""
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -12,9 +12,14 @@ from benchsuite.errors import UsageError
 from benchsuite.fields import Options
 from benchsuite.registry import embeddings
 
+Matrix = NDArray[np.float32]
+
 
 class Embedding(Options, ABC):
-    """Embeds texts, images, or both, without being trained here. Annotate its options, register it."""
+    """Embeds texts, images, or both, without being trained here. Annotate its options, register it.
+
+    It gives a row each, [N, D], or an iterator of blocks of rows where millions must not be in memory together.
+    """
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
@@ -22,12 +27,12 @@ class Embedding(Options, ABC):
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
 
-    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """[N, D] for N texts."""
+    def texts(self, texts: Iterable[str]) -> Matrix | Iterator[Matrix]:
+        """A row for each text; they can be gone through once."""
         raise UsageError(f"{self.card.name} embeds no texts.")
 
-    def images(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """[N, D] for uint8 [N, H, W, 3], which may be decoded only when sliced."""
+    def images(self, images: NDArray[np.uint8]) -> Matrix | Iterator[Matrix]:
+        """A row for each image of uint8 [N, H, W, 3], which may be decoded only when sliced."""
         raise UsageError(f"{self.card.name} embeds no images.")
 
 

@@ -1,12 +1,13 @@
 """Embeddings of pretrained encoders, by hub name or from a local folder of the same layout."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from benchsuite.data.embeddings import Embedding
+from benchsuite.data.embeddings import Embedding, Matrix
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
@@ -29,7 +30,7 @@ class TransformerEmbedding(Embedding):
     """Longer texts are cut."""
 
     @torch.inference_mode()
-    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def texts(self, texts: Iterable[str]) -> Iterator[Matrix]:
         make_importable()
         from transformers import AutoModel, AutoTokenizer
 
@@ -37,14 +38,12 @@ class TransformerEmbedding(Embedding):
             tokenizer, model = AutoTokenizer.from_pretrained(self.model), AutoModel.from_pretrained(self.model).eval()
         except (OSError, ValueError) as error:
             raise UsageError(f'text expert "{self.model}": {error}') from error
-        rows, device = [], fastest()
-        for start in range(0, len(texts), self.batch):
-            chunk = list(texts[start : start + self.batch])
+        each, device = iter(texts), fastest()
+        while chunk := list(islice(each, self.batch)):
             tokens = tokenizer(chunk, padding=True, truncation=True, max_length=self.max_tokens, return_tensors="pt")
             states = model.to(device)(**tokens.to(device)).last_hidden_state
             mask = tokens["attention_mask"].unsqueeze(-1)
-            rows.append(((states * mask).sum(1) / mask.sum(1)).cpu())
-        return np.asarray(torch.cat(rows).float().numpy())
+            yield ((states * mask).sum(1) / mask.sum(1)).float().cpu().numpy()
 
 
 @register_embedding("timm", title="Pretrained image encoder", embeds=("image",))
@@ -59,7 +58,7 @@ class TimmEmbedding(Embedding):
     """Images at a time."""
 
     @torch.inference_mode()
-    def images(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def images(self, images: NDArray[np.uint8]) -> Iterator[Matrix]:
         make_importable()
         import timm
 
@@ -68,12 +67,12 @@ class TimmEmbedding(Embedding):
         except (RuntimeError, OSError) as error:
             raise UsageError(f'image expert "{self.model}": {error}') from error
         settings = timm.data.resolve_model_data_config(model)
-        rows, device = [], fastest()
+        device = fastest()
         for start in range(0, len(images), self.batch):
             pixels = to_unit(images[start : start + self.batch])
             sized = torch.nn.functional.interpolate(pixels, size=settings["input_size"][1:], mode="bicubic")
-            rows.append(model.to(device)(standardize(sized, settings["mean"], settings["std"]).to(device)).cpu())
-        return np.asarray(torch.cat(rows).float().numpy())
+            rows = model.to(device)(standardize(sized, settings["mean"], settings["std"]).to(device))
+            yield rows.float().cpu().numpy()
 
 
 def fastest() -> torch.device:

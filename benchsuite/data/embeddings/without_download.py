@@ -1,12 +1,14 @@
 """Embeddings that need no download: vectors as they are, word counts and pixels by a singular value decomposition."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.embeddings import Embedding
+from benchsuite.data.embeddings import Embedding, Matrix
+from benchsuite.data.vectors import BLOCK
 from benchsuite.fields import Count
 from benchsuite.registry import register_embedding
 
@@ -15,11 +17,14 @@ from benchsuite.registry import register_embedding
 class Given(Embedding):
     """For datasets of vectors: they are the embeddings of frozen models, so they are returned as they are."""
 
-    def texts(self, texts: Sequence[Any]) -> NDArray[np.float32]:
-        return np.stack(texts)
+    def texts(self, texts: Iterable[Any]) -> Iterator[Matrix]:
+        each = iter(texts)
+        while block := list(islice(each, BLOCK)):
+            yield np.stack(block)
 
-    def images(self, images: NDArray[Any]) -> NDArray[np.float32]:
-        return np.asarray(images[:, 0], np.float32)
+    def images(self, images: NDArray[Any]) -> Iterator[Matrix]:
+        for start in range(0, len(images), BLOCK):
+            yield np.asarray(images[start : start + BLOCK, 0], np.float32)
 
 
 @register_embedding("tfidf-svd", title="TF-IDF, SVD", embeds=("text",))
@@ -32,7 +37,7 @@ class TfidfSvd(Embedding):
     dimensions: Count = 64
     """At most; fewer where the texts have fewer different words."""
 
-    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def texts(self, texts: Iterable[str]) -> Matrix:
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -51,7 +56,7 @@ class PixelSvd(Embedding):
     dimensions: Count = 64
     """At most; fewer where there are fewer images."""
 
-    def images(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def images(self, images: NDArray[np.uint8]) -> Matrix:
         from sklearn.decomposition import PCA
 
         flat = np.asarray(images).reshape(len(images), -1).astype(np.float32) / 255
