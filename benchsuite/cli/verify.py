@@ -88,8 +88,7 @@ def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: l
     """Train that many of the valid records again, drawn at random, and add what was found. They stay as they are."""
     from benchsuite.execution.pool import Pool
     from benchsuite.verify.rerun import devices_of, draw
-    from benchsuite.work.progress import Lines
-    from benchsuite.work.session import signals_raised
+    from benchsuite.work.session import Lines, signals_raised
 
     with tempfile.TemporaryDirectory(prefix="benchsuite-rerun-") as folder:
         count = min(count, len(audit.records))
@@ -131,7 +130,7 @@ def judge(audit: Audit, name: str, record: Record, event: object) -> None:
 def redraw(audit: Audit) -> None:
     """Check what the trials of the folder drew."""
     if audit.contents.trials:
-        from benchsuite.verify.redraw import check_draws, unknown_draws
+        from benchsuite.verify.audit_trials import check_draws, unknown_draws
 
         for recipe, file in audit.contents.trials.items():
             where = f"{TRIALS}/{recipe}.parquet"

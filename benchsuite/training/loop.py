@@ -38,7 +38,6 @@ from benchsuite.training.engine import (
 )
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.needs import require_served
-from benchsuite.training.schedule import learning_rate
 from benchsuite.training.shares import encoded_in_shares, seed_torch
 from benchsuite.training.teachers import evaluated, follow_student, teacher_of
 from benchsuite.training.tracking import tracked
@@ -229,3 +228,12 @@ def require_finite(loss: Loss, method: Method, step: int) -> None:
         f"{method.card.name}: the loss is {number(loss.total)} at step {step}"
         f"{f' ({terms})' if terms else ''}. A temperature that is too small or a rate that is too high does this."
     )
+
+
+def learning_rate(setup: Setup, step: int) -> float:
+    """Linear from 0 over the warm-up, then half a cosine from the optimizer's rate to the final one."""
+    peak, final, warmup = setup.optimizer.lr, setup.schedule.final_lr, setup.schedule.warmup_steps
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    progress = (step - warmup) / max(1, setup.training.steps - warmup)
+    return final + 0.5 * (peak - final) * (1 + math.cos(math.pi * min(1.0, progress)))

@@ -44,7 +44,7 @@ def tracking(label: str, run_id: str, about: Mapping[str, Any]) -> Iterator[None
             if not opened:  # the first process of a group has points, the others have none
                 folder = Path(place) / f"{name}-{run_id}"
                 folder.mkdir(parents=True, exist_ok=True)
-                opened.append(stack.enter_context(WAYS[way](folder, run_id, label, about)))
+                opened.append(WAYS[way](stack, folder, run_id, label, about))
             opened[0](step, values)
 
         token = tracked.set(point)
@@ -54,43 +54,38 @@ def tracking(label: str, run_id: str, about: Mapping[str, Any]) -> Iterator[None
             tracked.reset(token)
 
 
-@contextmanager
-def to_csv(folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Iterator[Point]:
+def to_csv(stack: ExitStack, folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Point:
     """`points.csv`: a row for each value. Of a step that was done twice, the later rows count."""
     file = folder / "points.csv"
     is_new = not file.exists()
-    with file.open("a", newline="", encoding="utf-8") as stream:
-        rows = csv.writer(stream)
-        if is_new:
-            rows.writerow(["step", "name", "value"])
+    stream = stack.enter_context(file.open("a", newline="", encoding="utf-8"))
+    rows = csv.writer(stream)
+    if is_new:
+        rows.writerow(["step", "name", "value"])
 
-        def point(step: int, values: Mapping[str, float]) -> None:
-            rows.writerows([step, name, repr(float(value))] for name, value in values.items())
-            stream.flush()
+    def point(step: int, values: Mapping[str, float]) -> None:
+        rows.writerows([step, name, repr(float(value))] for name, value in values.items())
+        stream.flush()
 
-        yield point
+    return point
 
 
-@contextmanager
-def to_tensorboard(folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Iterator[Point]:
+def to_tensorboard(stack: ExitStack, folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Point:
     """TensorBoard's event files."""
     from torch.utils.tensorboard import SummaryWriter
 
     writer = SummaryWriter(str(folder))
+    stack.callback(writer.close)
 
     def point(step: int, values: Mapping[str, float]) -> None:
         for name, value in values.items():
             writer.add_scalar(name, value, step)
         writer.flush()
 
-    try:
-        yield point
-    finally:
-        writer.close()
+    return point
 
 
-@contextmanager
-def to_wandb(folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Iterator[Point]:
+def to_wandb(stack: ExitStack, folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Point:
     """Weights & Biases, as its own environment says: WANDB_MODE=offline keeps everything in the folder."""
     import wandb
 
@@ -98,13 +93,8 @@ def to_wandb(folder: Path, run_id: str, label: str, about: Mapping[str, Any]) ->
         project=PROJECT, name=label, id=run_id, dir=str(folder), config=dict(about), resume="allow", reinit=True
     )
 
-    def point(step: int, values: Mapping[str, float]) -> None:
-        run.log(dict(values), step=step)
-
-    try:
-        yield point
-    finally:
-        run.finish()
+    stack.callback(run.finish)
+    return lambda step, values: run.log(dict(values), step=step)
 
 
 WAYS = {"csv": to_csv, "tensorboard": to_tensorboard, "wandb": to_wandb}

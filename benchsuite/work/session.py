@@ -1,6 +1,7 @@
 """The runs of one command: checked before the first one starts, done, and each stored as it finishes."""
 
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, Interrupted, RunError
-from benchsuite.execution.events import Failed, Finished
+from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
 from benchsuite.files import write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem
@@ -17,9 +18,13 @@ from benchsuite.planning.trial_runs import example_run
 from benchsuite.records.checkpoints import folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS, handling
-from benchsuite.work.progress import Lines, Say
 from benchsuite.work.trials import TrialKeeper, TrialWork
 from benchsuite.work.workplace import Workplace
+
+Say = Callable[..., None]
+"""Shows lines, as the command line does; with `error=True` beside what the command was asked for."""
+STEPS_EVERY = 60
+"""Seconds between lines about steps."""
 
 
 @dataclass(frozen=True)
@@ -155,3 +160,33 @@ def failure(failed: Sequence[Failed], total: int, logs: Path, left_out: Sequence
     count = f"{len(failed)} of {total} runs" if total > 1 else "the run"
     stored = "; the others are stored" if len(failed) < total else ""
     return RunError(f"{count} failed{stored}.", more=[*reasons, *where, *others])
+
+
+class Lines:
+    """A line when a run starts, one when it ends, and now and then one about its steps."""
+
+    def __init__(self, total: int, say: Say) -> None:
+        self._total, self._say = total, partial(say, error=True)
+        self._done = 0
+        self._last = time.monotonic()
+
+    def show(self, event: Event) -> None:
+        """Print starts and ends; of steps, which are many, one after a while."""
+        match event:
+            case Queued(run, job, obstacle):
+                self._say(f"queue  {run.label}  job {job}" + f" waits: {obstacle}" * bool(obstacle))
+            case Started(run):
+                self._say(f"start  {run.label}")
+            case Stepped(run, step) if time.monotonic() - self._last > STEPS_EVERY:
+                self._last = time.monotonic()
+                self._say(f"step   {run.label}  {step} of {run.steps}")
+            case Finished(run, record):
+                self._done += 1
+                self._say(f"done   {run.label}  {record.cost['seconds']:.0f} s  ({self._done} of {self._total})")
+            case Failed(run, reason, interrupted=True):
+                self._say(f"stopped {run.label}  {reason}")
+            case Failed(run, reason):
+                self._done += 1
+                self._say(f"failed {run.label}  {reason}")
+            case Noted(run, text):
+                self._say(f"note   {run.label}  {text}")

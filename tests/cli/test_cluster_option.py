@@ -9,7 +9,7 @@ from support.commands import exit_code
 from benchsuite.cli.shared.terminal import say
 from benchsuite.execution.events import Queued, Started, Stepped
 from benchsuite.planning.plan import plan_run
-from benchsuite.work.progress import Lines
+from benchsuite.work.session import Lines
 
 RUN = ["run", "infonce", "--recipe", "scenes-smoke"]
 
@@ -54,7 +54,7 @@ def test_lines_name_the_job_why_it_may_never_start_and_after_a_while_the_step(
     lines = Lines(1, say)
     for event in (Queued(run, "7_0"), Queued(run, "7_0", "PartitionNodeLimit"), Started(run), Stepped(run, 1)):
         lines.show(event)
-    monkeypatch.setattr("benchsuite.work.progress.STEPS_EVERY", -1)
+    monkeypatch.setattr("benchsuite.work.session.STEPS_EVERY", -1)
     lines.show(Stepped(run, 3))
     assert capsys.readouterr().err.splitlines() == [
         f"queue  {run.label}  job 7_0",

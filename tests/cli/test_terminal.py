@@ -14,7 +14,7 @@ from benchsuite.execution.events import Event, Failed, Noted, Queued, Started
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.setup import Protocol
-from benchsuite.work.progress import Lines
+from benchsuite.work.session import Lines
 
 Make = Callable[..., tuple[Record, bytes]]
 NAME = "\x1b[2J\x1b[H\nverified.\n::error::no\r\u202e##[error]"

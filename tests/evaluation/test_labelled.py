@@ -7,7 +7,7 @@ import pytest
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.geometry_task import Geometry
+from benchsuite.evaluation.geometry import Geometry
 from benchsuite.evaluation.knn import NearestNeighbours
 
 

@@ -12,8 +12,8 @@ from benchsuite.execution import attempt as attempts
 from benchsuite.execution import group as groups
 from benchsuite.execution.attempt import Reporter, attempt, failure_of
 from benchsuite.execution.events import Failed, Finished, Noted, Started, Stepped
-from benchsuite.execution.group import Group
 from benchsuite.execution.measure import Measured
+from benchsuite.execution.pool import Group
 from benchsuite.execution.ticket import Failure, Status, Ticket, TicketFolder, Watched
 from benchsuite.execution.worker import Desk, timed_out
 from benchsuite.planning.plan import Run, plan_run

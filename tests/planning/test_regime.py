@@ -16,8 +16,7 @@ from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, method_subjects, recipe_at, trial_run
 from benchsuite.records.requests import Regime
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best, read_trials
-from benchsuite.verify.audit_trials import check_trials
-from benchsuite.verify.redraw import check_draws, unknown_draws
+from benchsuite.verify.audit_trials import check_draws, check_trials, unknown_draws
 
 SWITCHED = (
     '[[rows]]\nlabel = "{label}"\nbackbone = "mlp"\nmethod = "temo"\nhyperparameters = {{ tau = 0.01, {given} }}\n'

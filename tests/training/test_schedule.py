@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from benchsuite.setup import Schedule, Setup
-from benchsuite.training.schedule import learning_rate
+from benchsuite.training.loop import learning_rate
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ Verb and nouns are always named, each by one of several synonyms, because releva
 ground are often omitted. Each word has one meaning only, so that a test can parse a narration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from benchsuite.data.synthetic import scene_grammar as words

@@ -3,8 +3,6 @@
 The rules of `scenes` hold: frozen streams, whole numbers, the same clips with every numpy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,17 +1,19 @@
-"""`clips`: the world of `scenes` moving, with narrations, verb classes and noun classes."""
+"""`clips`: the world of `scenes` moving, drawn like it, with narrations, verb classes and noun classes."""
 
 from typing import ClassVar
 
+import numpy as np
+
 from benchsuite.data.cached import Columns
-from benchsuite.data.synthetic import clip_drawing as drawing
 from benchsuite.data.synthetic import clip_grammar as grammar
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic.base import Synthetic
-from benchsuite.data.synthetic.scene_world import stream
+from benchsuite.data.synthetic.scene_drawing import Bytes, colours, stamp, stencil
+from benchsuite.data.synthetic.scene_world import SHAPES, SIDE, stream
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
-NARRATIONS = 5
+NARRATIONS, KINDS = 5, len(SHAPES)
 
 
 @register_dataset("clips", title="Clips", license="Apache-2.0", download=False)
@@ -43,7 +45,7 @@ class Clips(Synthetic):
         """
         number, count = self.splits.index(split), getattr(self, split)
         clips = world.imagine(self.seed, number, count)
-        images = drawing.paint(clips, stream(self.seed, 13, number))
+        images = paint(clips, stream(self.seed, 13, number))
         captions, paraphrases = (
             grammar.narrations(clips, count, NARRATIONS, self.seed, number, purpose) for purpose in (0, 1)
         )
@@ -57,3 +59,29 @@ class Clips(Synthetic):
             "verb_noun": verb * world.NOUNS + noun,  # [N]
             "nouns": clips.facts[:, 1:3],  # [N, 2]
         }
+
+
+def paint(clips: world.Clips, noise: np.random.RandomState) -> Bytes:
+    """The clips, [N, 8, 32, 32, 3]. `noise` is used in the order of the clips."""
+    images = np.empty((len(clips), world.FRAMES, SIDE, SIDE, 3), dtype=np.uint8)
+    for start in range(0, len(clips), 128):
+        images[start : start + 128] = _paint(clips.slice(start, start + 128), noise)
+    return images
+
+
+def _paint(clips: world.Clips, noise: np.random.RandomState) -> Bytes:
+    """The ground stays the same; the noise changes from frame to frame."""
+    facts = clips.facts
+    main, other, still = colours(clips.tint, facts[:, 1] // KINDS, facts[:, 2] // KINDS, facts[:, 3], facts[:, 4])
+    grain = np.frombuffer(noise.bytes(len(clips) * world.FRAMES * SIDE * SIDE * 3), dtype=np.uint8) % 12
+    canvas = still[:, None] + grain.reshape(-1, world.FRAMES, SIDE, SIDE, 3).astype(np.int64) - 6
+    poses = clips.pose.tolist()
+    for i, clip in enumerate(clips):
+        boxes = world.path(clip.verb, poses[i])
+        aside = world.corner(poses[i])
+        for frame, box in zip(canvas[i], boxes, strict=True):
+            if clip.other != world.NO_OTHER:
+                stamp(frame, aside, stencil(clip.other % KINDS, aside.side), other[i])
+            if box is not None:
+                stamp(frame, box, stencil(clip.noun % KINDS, box.side), main[i])
+    return np.asarray(np.clip(canvas, 0, 255), dtype=np.uint8)

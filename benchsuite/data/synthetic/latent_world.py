@@ -8,8 +8,6 @@ mixings, and how noisy, how silent, how long-tailed and how often wrong its worl
 depend on a machine's last bits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,7 +69,7 @@ class World:
     """Factor of the share of mismatched pairs."""
 
     @classmethod
-    def of(cls, seed: int, concepts: int = CONCEPTS) -> World:
+    def of(cls, seed: int, concepts: int = CONCEPTS) -> "World":
         draw = stream(seed, 0)
         seen, said = (_concepts(draw, concepts) for _ in range(2))
         image, text = (

@@ -4,8 +4,6 @@ Floating point meets only + - * / and comparisons, one ufunc at a time, so that 
 multiply-add can move an edge; every sum and every blend is in integers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 

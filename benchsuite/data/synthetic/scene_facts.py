@@ -1,7 +1,5 @@
 """The facts that a caption of `scenes` states, parsed word by word, and the share that two captions have in common."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

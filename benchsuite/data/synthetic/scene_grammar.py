@@ -4,8 +4,6 @@ Every caption is true of its scene and few are complete: attributes are often om
 images. Each word has one meaning only, so that a test can parse a caption.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, RELATIONS, SHAPES, Ints, Scene, stream

@@ -4,8 +4,6 @@ The same seed gives the same scenes with every numpy: all randomness is `np.rand
 frozen (NEP 19), and all arithmetic is in integers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Self
