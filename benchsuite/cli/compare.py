@@ -24,7 +24,7 @@ from benchsuite.registry import methods
 from benchsuite.toml_files import as_toml
 
 if TYPE_CHECKING:
-    from benchsuite.work.pace import Pace
+    from benchsuite.work.duration import Pace
     from benchsuite.work.session import Session
     from benchsuite.work.tables import TableWork
 
@@ -211,7 +211,7 @@ def parse_time(text: str) -> float:
 
 def here(work: "TableWork", session: "Session") -> "Pace | None":
     """How long runs take on this machine; none where nothing is to be done, or a cluster does it."""
-    from benchsuite.work.pace import Pace
+    from benchsuite.work.duration import Pace
 
     if session.workplace.cluster or not (work.missing or work.trials.to_do):
         return None
@@ -221,7 +221,7 @@ def here(work: "TableWork", session: "Session") -> "Pace | None":
 
 def within(limit: float, size: Size, work: "TableWork", pace: "Pace", session: "Session") -> Size:
     """What the budget is enough for: fewer replicates, and if it is not for three, fewer trials."""
-    from benchsuite.work.pace import replicates_within, together
+    from benchsuite.work.duration import replicates_within, together
 
     jobs = session.workplace.jobs_for(work.missing)
     every = list(dict.fromkeys(seed for plan in work.plans for seed in plan.request.replicates))
@@ -247,8 +247,7 @@ def summary(
     from benchsuite.records.requests import REGIMES
     from benchsuite.records.shipped import shipped_digests
     from benchsuite.report.numbers import counted
-    from benchsuite.work.duration import about
-    from benchsuite.work.pace import together
+    from benchsuite.work.duration import about, together
 
     requests, stored = [plan.request for plan in work.plans], work.contents.records
     held = [stored[run.run_id] for run in work.runs if run.run_id in stored]

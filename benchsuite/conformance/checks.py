@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from benchsuite.conformance.declared import check_acts, check_contains
-from benchsuite.conformance.hyperparameters import check_hyperparameters
-from benchsuite.conformance.needs import check_needs
+from benchsuite.conformance.declared import check_acts, check_contains, check_hyperparameters, check_needs
 from benchsuite.conformance.processes import check_processes
 from benchsuite.conformance.report import Outcome
 from benchsuite.conformance.state import check_state

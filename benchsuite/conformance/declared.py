@@ -1,17 +1,23 @@
-"""What a decorator says of a method must be true of its loss: what shows its mechanism, and what it contains."""
+"""What a method declares must be true of its loss: what it reads, shows, contains and accepts."""
 
+import math
+import types
+from collections.abc import Iterator, Set
 from itertools import product
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import torch
+from annotated_types import Ge, Gt, Le, Lt
 from pydantic import ValidationError
 from torch import Tensor
 
-from benchsuite.conformance.subject import NotMetError, Subject, differentiable, modes, parts, tensors, unlike
-from benchsuite.errors import UnknownError
+from benchsuite.conformance.subject import NotMetError, Subject, differentiable, modes, of_tower, parts, tensors, unlike
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import temperatures
-from benchsuite.methods.base import Clock, Method
-from benchsuite.methods.batch import PairBatch
+from benchsuite.methods.base import Clock, Method, averaged_heads
+from benchsuite.methods.batch import PARTS, PairBatch
 from benchsuite.papers.questions import acts_of
+from benchsuite.training.teachers import momentum
 
 CLOSE = 1e-9
 """In double precision, of the largest entry."""
@@ -69,3 +75,143 @@ def _outcome(method: Method, mode: str, clock: Clock) -> tuple[Tensor, dict[str,
     loss = method.double()(PairBatch(**leaves), clock).total
     loss.backward()
     return loss, {part: rows.grad for part, rows in leaves.items() if rows.grad is not None}
+
+
+class Recorder(PairBatch):
+    """A batch that remembers which of its parts were read and which were only asked after."""
+
+    def __init__(self, read: set[str], request: set[str], **given: Tensor) -> None:
+        super().__init__(**given)
+        self.read = read
+        self.request = request
+
+    def has(self, name: str) -> bool:
+        self.request.add(name)
+        return super().has(name)
+
+    def normalized(self) -> PairBatch:
+        return Recorder(self.read, self.request, **super().normalized()._given)
+
+    def _get(self, name: str) -> Tensor:
+        self.read.add(name)
+        return super()._get(name)
+
+
+def check_needs(subject: Subject) -> None:
+    """Compare the declaration with what is read at the start, in the middle and at the end of a training."""
+    method = subject.template
+    if invalid := method.needs - set(PARTS):
+        raise NotMetError(f"needs {', '.join(sorted(invalid))}: no batch carries that (there are {', '.join(PARTS)}).")
+    read: set[str] = set()
+    for mode in modes(method):
+        given = parts(method, mode)
+        seen, request = reads(subject, given)
+        if undeclared := seen - set(given):
+            raise NotMetError(f"{mode}: reads {listed(undeclared)}, which it does not declare in needs.")
+        if request - set(given):
+            richer, _ = reads(subject, of_tower(mode))
+            if undeclared := richer - set(given):
+                raise NotMetError(
+                    f"{mode}: reads {listed(undeclared)} if it is there, and does not declare it in needs."
+                )
+        read |= seen
+    if unread := method.needs - read:
+        raise NotMetError(f"declares {listed(unread)} in needs and never reads it.")
+    if unused := set(getattr(method, "head", ())) - used_heads(subject):
+        raise NotMetError(f"declares {listed(unused)} in heads and never uses it.")
+    if method.copies_towers or averaged_heads(method):
+        for step in range(5):
+            momentum(method, Clock(step, 4))
+
+
+def used_heads(subject: Subject) -> set[str]:
+    """Heads that are called in the middle of a training, in any mode."""
+    used: set[str] = set()
+    method: Any = subject.make()
+    for name, head in getattr(method, "head", {}).items():
+        head.register_forward_hook(lambda *_, name=name: used.add(name))
+    for mode in modes(method):
+        method(PairBatch(**tensors(parts(method, mode), 6, seed=1)), Clock(2, 4))
+    return used
+
+
+def reads(subject: Subject, given: list[str]) -> tuple[set[str], set[str]]:
+    """Parts that were read, and parts that were asked after, when the batch carries `given`."""
+    read: set[str] = set()
+    request: set[str] = set()
+    method: Method = subject.make()
+    for step in range(5):
+        torch.manual_seed(step)
+        batch = Recorder(read, request, **tensors(given, 6, seed=step))
+        try:
+            method(batch, Clock(step, 4))
+        except ValueError:
+            if read <= set(given):
+                raise
+            return read, request
+    return read, request
+
+
+def listed(names: Set[str]) -> str:
+    """Names in a sentence."""
+    return ", ".join(sorted(names))
+
+
+def check_hyperparameters(subject: Subject) -> None:
+    """Try values that cannot be right."""
+    name = next(iter(subject.fields), "tau")
+    require_refused(subject, f"{name}_x", 1.0, "unknown")
+    for field, annotation in subject.fields.items():
+        for value in impossible(annotation):
+            require_refused(subject, field, value, "impossible")
+
+
+def require_refused(subject: Subject, field: str, value: Any, how: str) -> None:
+    """A UsageError that names the field is a refusal; anything else is not."""
+    try:
+        subject.make(**{field: value})
+    except UsageError as error:
+        if field not in str(error):
+            raise NotMetError(f'{field} = {value!r} is refused without naming it: "{error}"') from error
+    except Exception as error:
+        raise NotMetError(f"{field} = {value!r} ends in {type(error).__name__}: {error}") from error
+    else:
+        raise NotMetError(
+            f"the {how} {field} = {value!r} is accepted; benchsuite.fields has types with ranges, "
+            "such as Real for a finite number."
+        )
+
+
+def impossible(annotation: Any) -> Iterator[object]:
+    """Values that a field of this type must not take."""
+    kinds, metadata = unwrapped(annotation)
+    if get_origin(annotation) is Literal or any(get_origin(kind) is Literal for kind in kinds):
+        yield "no-such-choice"
+    if float in kinds:
+        yield from (math.nan, math.inf)
+    if bool in kinds and str not in kinds:
+        yield "perhaps"
+    if float in kinds or int in kinds:
+        yield "many"
+    for bound in metadata:
+        match bound:
+            case Gt(gt=low):
+                yield low
+            case Ge(ge=low):
+                yield low - 1  # type: ignore[operator]
+            case Lt(lt=high):
+                yield high
+            case Le(le=high):
+                yield high + 1  # type: ignore[operator]
+
+
+def unwrapped(annotation: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The plain types an annotation allows, and the metadata around them."""
+    if get_origin(annotation) is Annotated:
+        inner, *own = get_args(annotation)
+        kinds, metadata = unwrapped(inner)
+        return kinds, (*metadata, *own)
+    if get_origin(annotation) in (Union, types.UnionType):
+        split = [unwrapped(part) for part in get_args(annotation)]
+        return tuple(k for kinds, _ in split for k in kinds), tuple(m for _, metadata in split for m in metadata)
+    return (annotation,), ()

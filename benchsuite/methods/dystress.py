@@ -1,8 +1,10 @@
 """DySTreSS: a temperature for each pair that follows its cosine (Manna et al.)."""
 
+import math
 from abc import abstractmethod
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 from benchsuite.fields import Positive, Real, Temperature
@@ -10,22 +12,8 @@ from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.nt_xent import Candidates, nt_xent
 from benchsuite.objectives.pairwise import similarities
-from benchsuite.objectives.profiles import (
-    cosine_profile,
-    exponential_profile,
-    linear_profile,
-    monotone_profile,
-    shifted_profile,
-)
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
-
-PROFILES = {
-    "cosine": cosine_profile,
-    "linear": linear_profile,
-    "exponential": exponential_profile,
-    "monotone": monotone_profile,
-}
 
 
 class SimilarityTemperature(Method):
@@ -138,3 +126,43 @@ class DySTreSSShifted(SimilarityTemperature):
 
     def profile_of(self, similarity: Tensor) -> Tensor:
         return shifted_profile(similarity, self.tau_min, self.tau_max, self.shift, self.scale, self.one_sided)
+
+
+def cosine_profile(s: Tensor, low: float, high: float) -> Tensor:
+    """low + 1/2 (high - low)(1 + cos(pi (1 + s))): low at s = 0, high at s = -1 and 1."""
+    return low + 0.5 * (high - low) * (1 + torch.cos(math.pi * (1 + s)))
+
+
+def linear_profile(s: Tensor, low: float, high: float) -> Tensor:
+    """low + (high - low) |s|."""
+    return low + (high - low) * s.abs()
+
+
+def exponential_profile(s: Tensor, low: float, high: float) -> Tensor:
+    """low (high / low)^|s|: the temperature grows by the same ratio with each step away from 0."""
+    return low * torch.exp(math.log(high / low) * s.abs())
+
+
+def monotone_profile(s: Tensor, low: float, high: float) -> Tensor:
+    """low + 1/2 (high - low)(1 - cos(pi (1 + s) / 2)): half a cosine wave from low at s = -1 to high at s = 1."""
+    return low + 0.5 * (high - low) * (1 - torch.cos(0.5 * math.pi * (1 + s)))
+
+
+def shifted_profile(s: Tensor, low: float, high: float, shift: float, scale: float, one_sided: bool = False) -> Tensor:
+    """low + 1/2 (high - low)(1 + cos(pi (shift + s) / scale)) on the side of -shift where 0 lies, high beyond it.
+
+    The wave is at high where it begins, s = -shift, and at low `scale` away from there. With shift = 0 it covers both
+    sides, or the left one alone if `one_sided`.
+    """
+    wave = low + 0.5 * (high - low) * (1 + torch.cos(math.pi / scale * (shift + s)))
+    left, right = shift <= 0, shift > 0 or (shift == 0 and not one_sided)
+    inside = (s <= -shift) & left | (s >= -shift) & right
+    return torch.where(inside, wave, high)
+
+
+PROFILES = {
+    "cosine": cosine_profile,
+    "linear": linear_profile,
+    "exponential": exponential_profile,
+    "monotone": monotone_profile,
+}

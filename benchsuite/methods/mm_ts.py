@@ -9,8 +9,8 @@ from torch import Tensor
 from benchsuite.fields import NonNegative, Positive, Temperature, TemperatureWidth
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.objectives.margin import max_margin
-from benchsuite.objectives.pairwise import similarities
+from benchsuite.objectives.blocks import Block
+from benchsuite.objectives.pairwise import Pairwise, pairwise, similarities, total
 from benchsuite.objectives.schedules import cosine
 from benchsuite.objectives.softmax import cross_entropy_rows
 from benchsuite.registry import register_method
@@ -185,3 +185,23 @@ class MaxMargin(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         return Loss(max_margin(similarities(batch.image, batch.text), self.margin), gauges={"margin": self.margin})
+
+
+def max_margin(similarity: Pairwise | Tensor, margin: Tensor | float) -> Tensor:
+    """Mean over i != j of relu(m_i - S_ii + S_ij) + relu(m_i - S_ii + S_ji), counted as 2B(B-1) terms.
+
+    `margin` is one number, or [B] with a margin for each pair; it belongs to the pair whose positive is compared,
+    as an anchor image (its row) and as an anchor text (its column). One pair alone costs nothing.
+    """
+    s = pairwise(similarity)
+    size = len(s)
+    gap = margin - s.positives()
+
+    def each(block: Block) -> Tensor:
+        entries = s.at(block)
+        others = ~block.own(size, entries.device)
+        if block.everything:
+            return (torch.relu(gap[:, None] + entries) + torch.relu(gap[:, None] + entries.T)) * others
+        return (torch.relu(block.of(gap)[:, None] + entries) + torch.relu(gap + entries)) * others
+
+    return total(each, s) / max(2 * size * (size - 1), 1)

@@ -39,7 +39,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugin_file: Callable[
     Path("tiny.toml").write_text(
         tiny_tuning.RECIPE.replace("longer = [2.0]", "").replace("trials = 3", "trials = 6\nprinted_trials = 6")
     )
-    monkeypatch.setattr("benchsuite.work.pace.seconds_of", lambda run: SECONDS)
+    monkeypatch.setattr("benchsuite.work.duration.seconds_of", lambda run: SECONDS)
 
 
 def compare(*arguments: object) -> int:

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from benchsuite.conformance.hyperparameters import impossible
+from benchsuite.conformance.declared import impossible
 from benchsuite.conformance.subject import Subject, modes, nasty, parts, tensors, unlike
 from benchsuite.fields import Count, NonNegative, Positive, Real, Share, Temperature, temperatures
 

@@ -10,8 +10,7 @@ from support.npm_files import CONCEPTS, STYLES, Packages, a_set, disc, emoji_pac
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import PairDataset
-from benchsuite.data.readers.npm import picture
-from benchsuite.data.readers.pictures import Pictures, icons_in, pictures_in, slug
+from benchsuite.data.readers.pictures import Pictures, icons_in, picture, pictures_in, slug
 from benchsuite.errors import UsageError
 
 FEW = {"test": 4, "validation": 2}

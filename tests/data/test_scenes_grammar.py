@@ -6,8 +6,8 @@ import pytest
 
 from benchsuite.data.synthetic import scene_grammar as grammar
 from benchsuite.data.synthetic import scene_world as world
-from benchsuite.data.synthetic.scene_facts import MEANING, read
 from benchsuite.data.synthetic.scenes import Scenes
+from benchsuite.data.synthetic.scenes_sts import MEANING, read
 
 
 def is_true(text, scene):

@@ -10,9 +10,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.data import create_dataset
-from benchsuite.data.synthetic.scene_facts import MEANING, alike, read
 from benchsuite.data.synthetic.scenes import Scenes
-from benchsuite.data.synthetic.scenes_sts import ScenesSts
+from benchsuite.data.synthetic.scenes_sts import MEANING, ScenesSts, alike, read
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
 

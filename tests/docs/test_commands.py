@@ -135,7 +135,7 @@ def test_every_command_of_the_page_works(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(workspace)
-    monkeypatch.setattr("benchsuite.work.pace.seconds_of", lambda run: 1.0)  # `compare` trains a few steps for it
+    monkeypatch.setattr("benchsuite.work.duration.seconds_of", lambda run: 1.0)  # `compare` trains a few steps for it
     shutil.rmtree("own", ignore_errors=True)
     for table in re.findall(r"^```\n(name,.*?)```", PAGES[page], re.S | re.M):
         Path("table1.csv").write_text(table)

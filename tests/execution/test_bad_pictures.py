@@ -13,7 +13,7 @@ from benchsuite.planning.plan import Run, resolve_method, resolve_setup
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import Record, run_id
 from benchsuite.setup import Data, Protocol
-from benchsuite.training.pictures import MOST_IN_A_ROW, Pictures
+from benchsuite.training.feed import MOST_IN_A_ROW, Pictures
 
 BAD = "005.jpg"
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchsuite.errors import DivergedError, Interrupted, RunError
 from benchsuite.execution import attempt as attempts
-from benchsuite.execution import group as groups
+from benchsuite.execution import pool as groups
 from benchsuite.execution.attempt import Reporter, attempt, failure_of
 from benchsuite.execution.events import Failed, Finished, Noted, Started, Stepped
 from benchsuite.execution.measure import Measured

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchsuite.conformance.checks import check_finite, check_permutation, check_precision
-from benchsuite.conformance.needs import check_needs
+from benchsuite.conformance.declared import check_needs
 from benchsuite.conformance.state import check_state
 from benchsuite.conformance.subject import WIDTH, Subject
 from benchsuite.errors import UsageError

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from benchsuite.methods.mm_ts import max_margin
 from benchsuite.objectives.blocks import Sizes, sized
-from benchsuite.objectives.margin import max_margin
 
 
 def matrix(size: int, seed: int) -> Tensor:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from benchsuite.methods.mm_ts import max_margin
 from benchsuite.objectives.blocks import Block, Sizes, sized
 from benchsuite.objectives.global_estimator import contrast
-from benchsuite.objectives.margin import max_margin
 from benchsuite.objectives.nt_xent import Candidates, nt_xent
 from benchsuite.objectives.pairwise import Pairwise, by_rows, combined, log_sums, pairwise, similarities
 from benchsuite.objectives.softmax import cross_entropy_rows, info_nce

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.objectives.profiles import (
+from benchsuite.methods.dystress import (
     cosine_profile,
     exponential_profile,
     linear_profile,

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from benchsuite.planning.plan import Run, plan_run
-from benchsuite.work import pace
+from benchsuite.work import duration as pace
 
 
 def test_a_run_is_extrapolated_from_two_shorter_ones(monkeypatch: pytest.MonkeyPatch) -> None:

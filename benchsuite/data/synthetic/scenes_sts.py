@@ -1,8 +1,9 @@
 """`scenes-sts`: pairs of captions of `scenes`, and the share of facts that they have in common."""
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import Annotated
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from annotated_types import Ge
@@ -13,7 +14,6 @@ from benchsuite.data.sentences import SentencePairs, SimilarityDataset
 from benchsuite.data.synthetic import scene_grammar as grammar
 from benchsuite.data.synthetic import scene_world as world
 from benchsuite.data.synthetic.base import digest, digest_of
-from benchsuite.data.synthetic.scene_facts import alike
 from benchsuite.data.synthetic.scenes import WORDINGS, Scenes
 from benchsuite.errors import UnknownError
 from benchsuite.registry import register_dataset
@@ -84,3 +84,76 @@ def _pairs(texts: Sequence[Sequence[str]], images: Sequence[tuple[int, int]]) ->
 def _columns(subsets: dict[str, SentencePairs]) -> Columns:
     texts: Columns = {name: [list(pairs.a), list(pairs.b)] for name, pairs in subsets.items()}
     return {**texts, **{f"{name}.gold": pairs.gold for name, pairs in subsets.items()}}
+
+
+Fact = tuple[str, str]
+"""An attribute and its value, ("colour", "red")."""
+
+
+class Statement(NamedTuple):
+    """One caption's facts: of each object in the order in which it is named, and of the ground."""
+
+    objects: tuple[frozenset[Fact], ...]  # one or two
+    relation: str | None  # of the first object to the second
+    ground: frozenset[Fact]
+
+
+def _meanings() -> Mapping[str, Fact | None]:
+    lexicons: dict[str, dict[str, tuple[str, ...]]] = {
+        "colour": grammar.HUES,
+        "shape": grammar.NOUNS,
+        "ground": grammar.SOILS,
+        "pattern": grammar.WEAVES,
+        "size": {"big": grammar.BIG, "small": grammar.SMALL},
+    }
+    silent = dict.fromkeys((*grammar.ANY, "a", "an", "the", "one"))
+    meanings = {
+        word: (attribute, value)
+        for attribute, lexicon in lexicons.items()
+        for value, words in lexicon.items()
+        for word in words
+    }
+    return {**meanings, **silent}
+
+
+MEANING = _meanings()
+RELATION = {phrase: name for name, phrases in grammar.PLACES.items() for phrase in phrases}
+LEAD = re.compile("|".join(sorted({lead for lead in grammar.LEADS if lead}, key=len, reverse=True)))
+BETWEEN = re.compile(f" ({'|'.join(sorted([*RELATION, 'and', 'with'], key=len, reverse=True))}) ")
+
+
+@lru_cache(maxsize=2**14)
+def read(text: str) -> Statement:
+    """The facts of a caption. Synonyms state the same fact; "thing" and articles state none."""
+    lead = LEAD.match(text)
+    things, _, soil = text[lead.end() if lead else 0 :].partition(" on ")
+    first, *rest = BETWEEN.split(things)
+    objects = (_facts(first), _facts(rest[1])) if rest else (_facts(first),)
+    return Statement(objects, RELATION.get(rest[0]) if rest else None, _facts(soil))
+
+
+def alike(a: str, b: str) -> float:
+    """Share of common facts: those that both captions state, of all that either states.
+
+    The order of the objects is no fact. So both ways to match the objects are tried, with the relation inverted where
+    they are swapped, and the better one counts.
+    """
+    stated, other = _stated(read(a), turned=False), read(b)
+    return max(_share(stated, _stated(other, turned)) for turned in (False, True))
+
+
+def _facts(words: str) -> frozenset[Fact]:
+    return frozenset(fact for word in words.split() if (fact := MEANING[word]))
+
+
+def _stated(statement: Statement, turned: bool) -> frozenset[tuple[int, Fact]]:
+    """Facts with what they are about: object 0 or 1, or both (2)."""
+    facts = {(number ^ turned, fact) for number, thing in enumerate(statement.objects) for fact in thing}
+    facts |= {(2, fact) for fact in statement.ground}
+    if statement.relation:
+        facts.add((2, ("relation", grammar.INVERSE[statement.relation] if turned else statement.relation)))
+    return frozenset(facts)
+
+
+def _share(a: frozenset[tuple[int, Fact]], b: frozenset[tuple[int, Fact]]) -> float:
+    return len(a & b) / len(a | b)
