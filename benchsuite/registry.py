@@ -39,7 +39,9 @@ class Registry:
 
         def decorate(cls: T) -> T:
             card = card_of_class(self.kind, name, cls, about)
-            self._refuse_taken_name(card)
+            holder = self._live_cards.get(name) or self._declared.get(name)
+            if holder and (holder.file, holder.qualname) != (card.file, card.qualname):
+                raise taken(card, holder)
             self._live[name] = cls
             self._live_cards[name] = card
             cls.card = card  # type: ignore[attr-defined]
@@ -88,11 +90,6 @@ class Registry:
             if name not in cards:
                 raise UnknownError(self.kind, name, cards, f"entry point of {self.package}, module {spec.name}: ")
             yield cards[name]
-
-    def _refuse_taken_name(self, card: Card) -> None:
-        holder = self._live_cards.get(card.name) or self._declared.get(card.name)
-        if holder and (holder.file, holder.qualname) != (card.file, card.qualname):
-            raise taken(card, holder)
 
 
 def taken(card: Card, holder: Card) -> UsageError:

@@ -94,14 +94,9 @@ def read_options(file: Path | None, given: Sequence[str]) -> ClusterOptions:
         else:
             known = {*content, f"{SBATCH}NAME"} - {"sbatch"}
             raise UnknownError("option", name, known, "--cluster-option: ")
-        options = _checked(content, text)
+        try:
+            options = ClusterOptions.model_validate(content)
+        except ValidationError as error:
+            reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise UsageError(f'--cluster-option "{text}": {reason}.') from error
     return options
-
-
-def _checked(content: Mapping[str, Any], text: str) -> ClusterOptions:
-    try:
-        return ClusterOptions.model_validate(content)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        reason = problem["msg"].removeprefix("Value error, ")
-        raise UsageError(f'--cluster-option "{text}": {reason}.') from error

@@ -246,7 +246,9 @@ class Record(Part):
     @classmethod
     def _is_as_sealed(cls, content: Any, info: ValidationInfo) -> Any:
         """Checked on the stored content, so that a new key of the schema does not break old seals."""
-        return require_sealed(content) if info.context is None else content
+        if info.context is None and isinstance(content, dict) and content_digest(content) != content.get("digest"):
+            raise ValueError(BROKEN_SEAL)
+        return content
 
     @field_validator("setup", mode="before")
     @classmethod
@@ -267,13 +269,6 @@ BROKEN_SEAL = "the content is not what was sealed: it was edited, or damaged"
 def content_digest(content: Mapping[str, Any]) -> str:
     """Digest of a record's plain data, all but the digest in it."""
     return digest({key: value for key, value in content.items() if key != "digest"})
-
-
-def require_sealed(content: Any) -> Any:
-    """The stored content of a record or an evaluation; refused if its digest is that of another."""
-    if isinstance(content, dict) and content_digest(content) != content.get("digest"):
-        raise ValueError(BROKEN_SEAL)
-    return content
 
 
 def contradictions(metrics: dict[str, float]) -> list[str]:

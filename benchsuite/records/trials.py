@@ -113,7 +113,8 @@ COLUMNS = {
 def write_trials(file: Path, content: TrialsFile) -> None:
     """Replace the file at once; trials stand in the order of label, method, what is fixed, replicate and number."""
     trials = sorted(content.trials, key=lambda trial: (trial.label, *trial.subject[1:], trial.number))
-    rows = [_as_row(trial.model_dump(mode="json")) for trial in trials]
+    plain = [trial.model_dump(mode="json", include=set(COLUMNS)) for trial in trials]
+    rows = [{k: json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for k, v in row.items()} for row in plain]
     about = content.model_dump(mode="json", exclude={"trials"}) | {"format": FORMAT}
     schema = pa.schema(list(COLUMNS.items()), metadata={"benchsuite": json.dumps(about, sort_keys=True)})
     table = pa.Table.from_pylist(rows, schema=schema)
@@ -207,13 +208,6 @@ def by_subject(files: Iterable[TrialsFile]) -> dict[Subject, list[Trial]]:
 def trials_digest(trials: Iterable[Trial]) -> str:
     """Of the trials behind a choice and their scores, in the order of their numbers."""
     return digest([[trial.run_id, trial.score] for trial in sorted(trials, key=lambda trial: trial.number)])
-
-
-def _as_row(trial: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: json.dumps(trial[name], sort_keys=True) if isinstance(trial[name], dict) else trial[name]
-        for name in COLUMNS
-    }
 
 
 def _from_row(row: Mapping[str, Any]) -> Trial:
