@@ -12,7 +12,7 @@ import typer
 from benchsuite.cli.shared.options import RESULTS, AsJson, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.records.names import TRIALS, find_run
+from benchsuite.records.names import find_run
 from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
@@ -59,7 +59,6 @@ def verify(
         audit = audit_folder(Path(what), RULES)
         check_tables(audit)
         audit.notes += unloaded
-        redraw(audit)
         update_manifest(audit) if update else check_manifest(audit)
         check_base(audit, *(base or ()))
     elif update or base:
@@ -125,17 +124,6 @@ def judge(audit: Audit, name: str, record: Record, event: object) -> None:
         again = Again(name, record, event.record, row)
         audit.problems += again.problems()
         audit.notes += again.notes()
-
-
-def redraw(audit: Audit) -> None:
-    """Check what the trials of the folder drew."""
-    if audit.contents.trials:
-        from benchsuite.verify.audit_trials import check_draws, unknown_draws
-
-        for recipe, file in audit.contents.trials.items():
-            where = f"{TRIALS}/{recipe}.parquet"
-            audit.problems += check_draws(file, where)
-            audit.notes += unknown_draws(file, where)
 
 
 def lines(audit: Audit) -> Iterator[str]:

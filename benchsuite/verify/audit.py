@@ -149,21 +149,23 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.notes += _other_files(folder, contents.files)
     audit.problems += [*check_digests(audit.records), *check_counts(audit.records)]
     audit.problems += check_repeats(audit.records, audit.ranks)
-    audit.problems += _trials_problems(audit)
+    _add_trials(audit)
     audit.notes += _version_notes(audit.records)
     return audit
 
 
-def _trials_problems(audit: Audit) -> Iterator[Finding]:
-    """Of the folder's trials, and of records that were tuned by them."""
+def _add_trials(audit: Audit) -> None:
+    """Check the folder's trials, what their numbers draw, and records that were tuned by them."""
     tuned = {name: record for name, record in audit.records.items() if record.tuned}
     if not (audit.contents.trials or tuned):
         return
-    from benchsuite.verify.audit_trials import check_trials, check_tuned  # with pyarrow, and few folders have trials
+    from benchsuite.verify import audit_trials  # with pyarrow, and few folders have trials
 
     for recipe, file in audit.contents.trials.items():
-        yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
-    yield from check_tuned(tuned, audit.contents.trials.values())
+        where = f"{TRIALS}/{recipe}.parquet"
+        audit.problems += [*audit_trials.check_trials(file, where), *audit_trials.check_draws(file, where)]
+        audit.notes += audit_trials.unknown_draws(file, where)
+    audit.problems += audit_trials.check_tuned(tuned, audit.contents.trials.values())
 
 
 def audit_run(path: Path, rules: Rules) -> Audit:
