@@ -23,9 +23,12 @@ class Tiny(PairDataset):
         return Split(split, PICTURES, [["a"], ["b"]])
 
 
-def test_a_split_is_read_by_name() -> None:
-    assert Tiny().split("test").name == "test"
-    assert len(Tiny().split("test")) == 2
+def test_a_split_is_read_by_name_and_once() -> None:
+    data = Tiny()
+    first = data.split("test")
+    assert (first.name, len(first)) == ("test", 2)
+    assert data.split("test") is first
+    assert data.split("train") is not first
 
 
 def test_an_unknown_split_lists_those_there_are() -> None:
