@@ -2,8 +2,9 @@
 
 Makes a table of paths, or tar files, whose pictures repeat: few bytes, but as many rows as asked for. Each visit is a
 process of its own: it resolves the setup, checks what `repro` checks before the first step, and makes the first batch.
+Of vectors it prepares two experts of 768 numbers and 200 clusters, in processor seconds: other work may run beside it.
 
-    python benchmarks/at_size.py [--kind table|tars] [--pairs 10000000] [--folder FOLDER]
+    python benchmarks/at_size.py [--kind table|tars|vectors] [--pairs 10000000] [--folder FOLDER] [--without-clusters]
 """
 
 import argparse
@@ -24,11 +25,17 @@ PICTURES = 1000
 SHARD = 10_000
 """Pairs of a tar file; all tar files are links to this many different ones."""
 SHARDS = 4
+VECTORS = "train.npy"
+WIDTH, GROUPS = 768, 400
+"""Of vectors, and how many groups of unequal sizes they come from."""
 
 
 def write(folder: Path, kind: str, pairs: int) -> None:
     """The data set, unless it is there."""
-    if (folder / "train").is_dir() or (folder / "train.tsv").is_file():
+    if (folder / "train").is_dir() or (folder / "train.tsv").is_file() or (folder / VECTORS).is_file():
+        return
+    if kind == "vectors":
+        write_vectors(folder / VECTORS, pairs)
         return
     pictures = [jpeg(i) for i in range(PICTURES)]
     if kind == "table":
@@ -52,6 +59,20 @@ def write(folder: Path, kind: str, pairs: int) -> None:
                     member = tarfile.TarInfo(f"{i:09}.{ending}")
                     member.size = len(content)
                     tar.addfile(member, io.BytesIO(content))
+
+
+def write_vectors(file: Path, pairs: int) -> None:
+    """Vectors around the centres of their groups, in one file."""
+    import numpy as np
+
+    file.parent.mkdir(parents=True)
+    random = np.random.default_rng(0)
+    centres, shares = random.standard_normal((GROUPS, WIDTH), np.float32), random.dirichlet(np.ones(GROUPS))
+    rows = np.lib.format.open_memmap(file, "w+", np.float32, (pairs, WIDTH))
+    for start in range(0, pairs, SHARD):
+        group = random.choice(GROUPS, min(SHARD, pairs - start), p=shares)
+        noise = random.standard_normal((len(group), WIDTH), np.float32)
+        rows[start : start + len(group)] = centres[group] + 1.5 * noise
 
 
 def caption(i: int) -> str:
@@ -122,22 +143,64 @@ def visit(folder: Path, vocabulary_of: int | None) -> dict[str, float]:
         feed(step, 0)
     feed.close()
     seconds["first batches"] = time.perf_counter() - begin
+    return {"pairs": len(split), **seconds, **memory()}
+
+
+def visit_vectors(folder: Path, with_clusters: bool) -> dict[str, float]:
+    """Prepare experts and clusters, and digest them."""
+    import numpy as np
+
+    from benchsuite.data.base import Split
+    from benchsuite.data.prepared import prepare
+    from benchsuite.data.vectors import Rows, VectorImages, VectorLists
+    from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
+
+    rows = Rows([np.load(folder / VECTORS, mmap_mode="r")], False, str(folder))
+    at = np.arange(len(rows))
+    split = Split("train", VectorImages(rows, at), VectorLists(rows, at, np.ones(len(rows), np.int64)))
+    given = Expert(embedding="given")
+    setup = Setup(
+        data=Data(name="features", digest=str(len(rows))),
+        image=ImageTower(timm="test_vit"),
+        projection={"width": 8},
+        optimizer=Optimizer(lr=0.1),
+        training=Training(batch=2, steps=1),
+        protocols={"geometry": Protocol(task="geometry")},
+        experts=Experts(image=given, text=given),
+        clusters=Clusters(embedding="given"),
+    )
+    seconds, parts = {}, ("image_expert", "text_expert", *(["cluster"] if with_clusters else []))
+    for part in parts:
+        begin = time.process_time()
+        prepare(setup, split, {part})
+        seconds[part] = time.process_time() - begin
+    begin = time.process_time()
+    prepare(setup, split, set(parts)).digests()
+    return {"pairs": len(rows), **seconds, "digests": time.process_time() - begin, **memory()}
+
+
+def memory() -> dict[str, float]:
+    """Of this process, at the end and at most; what is only mapped is not its own."""
     status = Path("/proc/self/status").read_text()
-    memory = {key: int(re.search(rf"{key}:\s+(\d+)", status)[1]) / 1024 for key in ("RssAnon", "VmHWM")}
-    return {"pairs": len(split), **seconds, "MiB of its own": memory["RssAnon"], "peak MiB with files": memory["VmHWM"]}
+    named = {"MiB of its own": "RssAnon", "peak MiB with files": "VmHWM"}
+    return {name: int(re.search(rf"{key}:\s+(\d+)", status)[1]) / 1024 for name, key in named.items()}
 
 
 def main() -> None:
     """Write the data and visit it twice."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kind", choices=("table", "tars"), default="table")
+    parser.add_argument("--kind", choices=("table", "tars", "vectors"), default="table")
     parser.add_argument("--pairs", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--vocabulary-of", type=int, help="train the tokenizer on the first so many captions alone")
+    parser.add_argument("--without-clusters", action="store_true", help="of vectors: K-means takes longest")
     parser.add_argument("--visit", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.visit:
-        print(json.dumps(visit(given.visit, given.vocabulary_of)))
+        if (given.visit / VECTORS).is_file():
+            print(json.dumps(visit_vectors(given.visit, not given.without_clusters)))
+        else:
+            print(json.dumps(visit(given.visit, given.vocabulary_of)))
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary) / "data"
@@ -146,6 +209,7 @@ def main() -> None:
         for name in ("first visit", "second visit"):
             command = [sys.executable, __file__, "--visit", str(folder)]
             command += ["--vocabulary-of", str(given.vocabulary_of)] if given.vocabulary_of else []
+            command += ["--without-clusters"] if given.without_clusters else []
             seen = json.loads(subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout)
             print(f"{name}: " + ", ".join(f"{key} {value:,.1f}" for key, value in seen.items()), flush=True)
 

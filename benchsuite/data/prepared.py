@@ -23,6 +23,10 @@ from benchsuite.paths import cache
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
 Rows = NDArray[Any]
+LARGE = 500_000
+"""Images up to which K-means sees all at once, in four times the memory of their embeddings; more come in batches."""
+BATCH, BATCHES = 1 << 14, 200
+"""Images of one, drawn at random, and how many of them: 3.3 million draws."""
 VERSION = 1
 """Of how these are computed; part of the cache keys."""
 
@@ -62,7 +66,7 @@ def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np
     ids = labelled_clusters(settings, split)
     if ids is None:
         key = {"clusters": settings.model_dump(mode="json")}
-        ids = _cached(key, setup, split, lambda: iter([_k_means(settings, setup, split)]))
+        ids = _cached(key, setup, split, lambda: _k_means(settings, setup, split))
     return ids, tuple(int(n) for n in np.bincount(ids))
 
 
@@ -81,13 +85,23 @@ def labelled_clusters(settings: Clusters, split: Split) -> NDArray[np.int64] | N
     return ids
 
 
-def _k_means(settings: Clusters, setup: Setup, split: Split) -> NDArray[np.int64]:
-    from sklearn.cluster import KMeans
+def _k_means(settings: Clusters, setup: Setup, split: Split) -> Iterator[NDArray[np.int64]]:
+    from sklearn.cluster import KMeans, MiniBatchKMeans
 
     points = _embedded(Expert(embedding=settings.embedding, options=settings.options), "text", setup, split)
-    points = points / np.linalg.norm(points, axis=1, keepdims=True).clip(min=1e-12)
-    result = KMeans(settings.k, n_init=1, random_state=settings.seed).fit(points)
-    return np.asarray(result.labels_, np.int64)
+    if len(points) <= LARGE:
+        yield KMeans(settings.k, n_init=1, random_state=settings.seed).fit(_directions(points)).labels_.astype(np.int64)
+        return
+    batch, generator = max(BATCH, 10 * settings.k), np.random.default_rng(settings.seed)
+    model = MiniBatchKMeans(settings.k, n_init=1, batch_size=batch, random_state=settings.seed)
+    for _ in range(BATCHES):
+        model.partial_fit(_directions(points[np.sort(generator.integers(len(points), size=batch))]))
+    for start in range(0, len(points), batch):
+        yield model.predict(_directions(points[start : start + batch])).astype(np.int64)
+
+
+def _directions(points: Matrix) -> Matrix:
+    return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True).clip(min=1e-12))
 
 
 def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> Matrix:

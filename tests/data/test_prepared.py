@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.cluster import MiniBatchKMeans
 from support.real_files import image_files, png
 
+from benchsuite.data import prepared
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import Prepared, prepare
@@ -114,6 +116,25 @@ def test_experts_and_clusters_are_mapped_and_equal_however_they_are_cut(
     assert np.array_equal(found.image_expert, pictures[:, 0])  # type: ignore[arg-type]
     means = (np.add.reduceat(vectors, starts) / counts[:, None]).astype(np.float32)
     assert found.digests()["text_expert"] == hashlib.sha256(means.tobytes()).hexdigest()[:16]
+
+
+def test_many_images_are_clustered_in_batches_as_few_are_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups that stand apart are found by both, in data whose order is that of the groups."""
+    random, sizes = np.random.default_rng(0), [40, 90, 30, 240]
+    rows = np.repeat(np.eye(4, dtype=np.float32), sizes, axis=0) + 0.1 * random.standard_normal((400, 4), np.float32)
+    part = Split("train", rows[:, None], rows[:, None])
+    request = [setup(f"many {way}", Clusters(k=4, embedding="given")) for way in ("at once", "in batches")]
+    at_once = prepare(request[0], part)
+    seen: list[int] = []
+    fit = MiniBatchKMeans.partial_fit
+    monkeypatch.setattr(MiniBatchKMeans, "partial_fit", lambda self, x: seen.append(len(x)) or fit(self, x))
+    monkeypatch.setattr(prepared, "LARGE", 399)
+    monkeypatch.setattr(prepared, "BATCH", 64)
+    in_batches = prepare(request[1], part)
+    assert set(seen) == {64}
+    assert sorted(in_batches.cluster_sizes or ()) == sorted(at_once.cluster_sizes or ()) == sorted(sizes)
+    assert in_batches.cluster is not None
+    assert [len(set(own.tolist())) for own in np.split(in_batches.cluster, np.cumsum(sizes)[:-1])] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("given", [11, 13])

@@ -1,6 +1,7 @@
 """Pairs of pictures and captions from tables and from tar files."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,18 @@ def test_a_listing_is_digested_once_then_remembered(tmp_path: Path, monkeypatch:
     before = create_dataset("cc3m", folder=str(write_pairs(tmp_path))).manifest()
     monkeypatch.setattr("benchsuite.data.real.conceptual_captions.pairs_in", lambda *_: pytest.fail("listed again"))
     assert create_dataset("cc3m", folder=str(tmp_path)).manifest() == before
+
+
+def test_eight_tar_files_are_gone_through_by_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for i in range(8):
+        write_shard(tmp_path / "train" / f"{i:05}.tar", {str(i): {"jpg": png(flat(i), "JPEG"), "txt": b"a"}})
+    scan = tars._scan
+    monkeypatch.setattr(tars, "_scan", lambda tar: ((tmp_path / f"{tar.stem}.{os.getpid()}").touch(), scan(tar))[1])
+    monkeypatch.setattr("benchsuite.workers.processors", lambda: 2)
+    assert create_dataset("cc12m", folder=str(tmp_path)).manifest().splits == {"train": 8}
+    scanned = [file.name.split(".") for file in tmp_path.glob("0*")]
+    assert sorted(tar for tar, _ in scanned) == [f"{i:05}" for i in range(8)]
+    assert str(os.getpid()) not in {process for _, process in scanned}
 
 
 def test_a_tar_file_is_gone_through_once_and_again_when_it_changes(
