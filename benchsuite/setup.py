@@ -6,12 +6,14 @@ from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from benchsuite.canonical import canonical, short_digest
 from benchsuite.fields import Count, NonNegative, Positive, Share
 
 Plain = dict[str, Any]
+MODEL = "model"
+"""Stands for the pretrained model of a setup's towers among the folders that a user gives."""
 Towers = Literal["pair", "image", "text"]
 REFERENCES: Mapping[Towers, str] = {"pair": "infonce", "image": "simclr", "text": "simclr"}
 """The reference method for costs and for kept scores, by the towers that are trained."""
@@ -67,8 +69,50 @@ class MLP(Part):
         return f"linear layer of {self.hidden}" if self.layers == 1 else f"MLP of {self.layers} layers of {self.hidden}"
 
 
-class ImageTower(Part):
-    """An image encoder by its timm name, or an MLP on vectors of images."""
+class LoRA(Part):
+    """Low-rank updates of some linear layers: all other weights stay as they are."""
+
+    rank: Count = 8
+    """Rank of an update."""
+    alpha: Positive = 16.0
+    """An update is multiplied by this, divided by the rank."""
+    targets: tuple[str, ...] = ("q_proj", "v_proj")
+    """Names of the linear layers, in every block; open_clip's are c_fc and c_proj."""
+
+
+class Tower(Part):
+    """What towers of images and of texts have alike."""
+
+    model: str = ""
+    """One side of a pretrained model of images and texts: transformers:NAME, open_clip:NAME?pretrained=TAG, or a local
+    folder or file in place of NAME or TAG. `--model` replaces it. Paths are not hashed; `weights` identifies it."""
+    weights: str | None = None
+    """Digest of the model's weights. Set when a run is planned."""
+    place: str | None = Field(default=None, exclude=True)
+    """The model as it was given, with its path. Set when a run is planned; not stored or hashed."""
+    train: Annotated[str, Field(pattern="^(all|none|lora|last [1-9][0-9]*)$")] = "all"
+    """"all", "none", "lora", or "last N": the last N blocks and what comes after them."""
+    lora: LoRA = LoRA()
+    """For train = "lora"."""
+    projection: Literal["kept", "new"] = "kept"
+    """Of `model`: its own projection, whose width is then that of the embeddings, or a new one in its place."""
+
+    @property
+    def library(self) -> str:
+        """Which `model` is of."""
+        return self.model.partition(":")[0]
+
+    @model_serializer(mode="wrap")
+    def _as_before_there_were_models(self, write: SerializerFunctionWrapHandler) -> Plain:
+        """Records of towers that set none of these have none of their keys, as those that are older."""
+        return {key: value for key, value in write(self).items() if key not in UNSET or value != UNSET[key]}
+
+
+UNSET = {name: field.default for name, field in Tower.model_fields.items()} | {"lora": LoRA().model_dump(mode="json")}
+
+
+class ImageTower(Tower):
+    """An image encoder by its timm name, a side of a pretrained model, or an MLP on vectors of images."""
 
     timm: str = ""
     """Name of a timm model."""
@@ -79,7 +123,7 @@ class ImageTower(Part):
     pretrained: bool = False
     """Start from timm's pretrained weights."""
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    """Of each colour channel, subtracted from pixels in [0, 1]."""
+    """Of each colour channel, subtracted from pixels in [0, 1]. Those of `model` are its own."""
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
     """Of each colour channel, by which pixels are then divided."""
     stem: Literal["cifar"] | None = None
@@ -94,11 +138,12 @@ class ImageTower(Part):
 
     @property
     def name(self) -> str:
-        return str(self.mlp or self.timm)
+        return str(self.mlp or self.model or self.timm)
 
 
-class TextTower(Part):
-    """A text encoder: a transformers model type with a config, a pretrained one by name or local folder, or an MLP."""
+class TextTower(Tower):
+    """A text encoder: a transformers model type with a config, a pretrained one by name or local folder, a side of a
+    pretrained model of images and texts, or an MLP."""
 
     transformer: str = ""
     """A transformers model type; if pretrained, a model's name or a local folder."""
@@ -111,36 +156,44 @@ class TextTower(Part):
     pool: Literal["first", "mean", "last"] = "first"
     """Which hidden state represents the text: the first token's, the mean, or the last token's (CLIP)."""
     max_tokens: Count = 30
-    """Longer texts are cut."""
+    """Longer texts are cut. With `model`, as many as that takes."""
     vocabulary: Count | None = None
     """Size of the tokenizer trained on the data's captions; none for a pretrained tower, which has its own."""
 
     @model_validator(mode="after")
     def _one_source_of_words(self) -> Self:
-        if self.mlp is None and self.pretrained == (self.vocabulary is not None):
+        if not (self.mlp or self.model) and self.pretrained == (self.vocabulary is not None):
             raise ValueError("a pretrained text tower has its own tokenizer; any other needs a vocabulary size")
         require_one_kind(self, "transformer")
         return self
 
     @property
     def name(self) -> str:
-        return str(self.mlp or self.transformer)
+        return str(self.mlp or self.model or self.transformer)
+
+
+OF_MODELS = {*Tower.model_fields, "mean", "std", "max_tokens"}
+"""Settings of a tower that is a side of a pretrained model."""
 
 
 def require_one_kind(tower: ImageTower | TextTower, key: str) -> None:
-    """A tower is a model by name, or an MLP and nothing else."""
-    changed = [name for name, field in type(tower).model_fields.items() if getattr(tower, name) != field.default]
-    if tower.mlp is None and not getattr(tower, key):
-        raise ValueError(f'a tower needs a model: {key} = "...", or mlp = {...} for a dataset of vectors')
-    if tower.mlp is not None and (other := sorted({*changed} - {"mlp"})):
+    """A tower is a model by name, a side of a pretrained one, or an MLP and nothing else."""
+    changed = {name for name, field in type(tower).model_fields.items() if getattr(tower, name) != field.default}
+    if not changed & {"mlp", "model", key}:
+        raise ValueError(f'a tower needs a model: {key} = "...", model = "...", or mlp = {{...}} for vectors')
+    if tower.mlp is not None and (other := sorted(changed - {"mlp"})):
         raise ValueError(f"an MLP on vectors takes no other setting; given {', '.join(other)}")
+    if tower.model and (other := sorted(changed - OF_MODELS)):
+        raise ValueError(f"a side of a pretrained model takes no {', '.join(other)}")
+    if not tower.model and tower.projection == "new":
+        raise ValueError('projection = "new" is for a side of a pretrained model: any other tower has a new one')
 
 
 class Projection(Part):
     """The projection head of each tower: one linear layer, or SimCLR's two layers with batch norm."""
 
     width: Count
-    """Dimensions of the embeddings that the method gets."""
+    """Dimensions of the embeddings that the method gets. Where towers keep their model's projection: as it has."""
     hidden: Count | None = None
     """Width of the hidden layer; none for a single linear layer."""
 

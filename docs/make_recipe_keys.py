@@ -42,7 +42,10 @@ def recipe_keys() -> list[dict[str, Any]]:
 def _with_docs(name: str, part: dict[str, Any]) -> dict[str, Any]:
     """A part of the schema with the docstrings of its keys. Pydantic can read them too, at each import of a schema."""
     docs = _docstrings()
-    fields = {key: {**field, "description": docs.get((name, key), "")} for key, field in part["properties"].items()}
+    fields = {
+        key: {**field, "description": docs.get((name, key)) or docs.get(("Tower", key), "")}
+        for key, field in part["properties"].items()
+    }
     return {**part, "properties": fields}
 
 

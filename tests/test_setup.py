@@ -175,6 +175,27 @@ def test_a_pretrained_text_tower_is_another_setup() -> None:
     assert found == {"text.pretrained": (False, True), "text.vocabulary": (400, None)}
 
 
+def test_a_side_of_a_pretrained_model_is_known_by_its_weights() -> None:
+    """Each of its settings is part of the identity, but for where the model lies."""
+    side = {"model": "transformers:clip", "weights": "abc"}
+    changes = [{}, {"weights": "def"}, {"train": "lora"}, {"lora": {"rank": 4}}, {"projection": "new"}]
+    made = [make({**PLAIN, "image": {**side, **change}}) for change in changes]
+    assert len({setup.setup_id for setup in made}) == len(changes)
+    assert make({**PLAIN, "image": {**side, "place": "/here"}}).setup_id == made[0].setup_id
+    assert [Setup.model_validate(setup.model_dump(mode="json")).setup_id for setup in made] == [
+        setup.setup_id for setup in made
+    ]
+
+
+@pytest.mark.parametrize(
+    "tower", [{}, {"model": "transformers:clip", "timm": "test_vit"}, {"timm": "test_vit", "projection": "new"},
+              {"model": "transformers:clip", "train": "last"}, {"model": "transformers:clip", "mlp": {}}]
+)  # fmt: skip
+def test_a_tower_is_one_thing(tower: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        make({**PLAIN, "image": tower})
+
+
 def test_replicates_that_draw_their_data_share_a_setup() -> None:
     def drawn(seed: int, digest: str, train: int = 64, redrawn: str = "seed") -> Setup:
         options = {"train": train, "seed": seed}

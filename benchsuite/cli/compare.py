@@ -161,7 +161,7 @@ class Question:
             compared = list(dict.fromkeys([reference_for(compared[0]), *compared]))
         if len(compared) < 2:
             raise UsageError(f"{compared[0]} is the reference itself: name a second method.")
-        data = [*bare, *(name.partition(".")[0] for name in options.folders)]
+        data = [*bare, *(text.partition("=")[0].partition(".")[0] for text in given)]
         if len({*bare}) > 1:
             raise UsageError(f"--data names {' and '.join(bare)}: methods are compared on one dataset at a time.")
         name = read_recipe(recipe).data.name if recipe else data[0] if data else DATA

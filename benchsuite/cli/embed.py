@@ -49,7 +49,7 @@ def embed(
     """
     load_plugins(plugin)
     from benchsuite.encoders.embed import Wanted, embed
-    from benchsuite.models.frozen import asked
+    from benchsuite.models.asked import asked
 
     asked(image, "timm", untrained, "--image")
     wanted = Wanted(

@@ -1,7 +1,7 @@
 """`benchsuite weights`: a run's trained towers as a folder to load or to share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,18 +14,28 @@ from benchsuite.records.record_file import read_record
 def weights(
     run: Annotated[str, typer.Argument(help="A run_id or its first characters, or a record's file.", metavar="RUN")],
     out: Annotated[Path, typer.Option(help="Folder to write: new, or empty.", metavar="FOLDER")],
+    layout: Annotated[
+        Literal["benchsuite", "transformers", "open_clip"],
+        typer.Option("--format", help="Which library loads it: of a fine-tuned model, the model's own too."),
+    ] = "benchsuite",
     results: Results = RESULTS,
 ) -> None:
     """Write a run's trained towers: model.safetensors, config.json and the tokenizer.
 
     Only what was kept can be written: --keep-weights on `run` and `repro`, or keep_weights = true in the recipe.
     """
-    from benchsuite.encoders.export_weights import export_weights
+    from benchsuite.encoders.export_weights import export_model, export_weights
 
     file = find_run(results, run)
     record = read_record(file)
-    export_weights(file, record, out)
+    if layout == "benchsuite":
+        export_weights(file, record, out)
+    else:
+        export_model(file, record, out, layout)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     say(f"{out.resolve()}: {record.method.title}, seed {record.seed}, run {record.run_id}; {size / 1e6:,.1f} MB")
-    say(f'load:  benchsuite.load_encoder("{out}").images([...]), .texts([...])')
-    say(f"next:  benchsuite evaluate {out}")
+    if layout == "benchsuite":
+        say(f'load:  benchsuite.load_encoder("{out}").images([...]), .texts([...])')
+        say(f"next:  benchsuite evaluate {out}")
+    else:
+        say(f"next:  benchsuite evaluate {layout}:{out} --task retrieval --data NAME=FOLDER")

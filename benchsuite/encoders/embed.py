@@ -23,7 +23,8 @@ from benchsuite.data.readers.files import content_digests, remember
 from benchsuite.errors import RunError, UnknownError, UsageError
 from benchsuite.files import require_writable, write_whole
 from benchsuite.locks import BusyError, locked
-from benchsuite.models.frozen import FrozenImages, FrozenTexts, asked
+from benchsuite.models.asked import asked
+from benchsuite.models.frozen import FrozenImages, FrozenTexts
 from benchsuite.planning.data_folders import open_dataset, resolve_data
 from benchsuite.registry import datasets
 from benchsuite.setup import Data, differences

@@ -12,7 +12,7 @@ from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.execution.evaluate import evaluate, opened, results_of
 from benchsuite.models.judged import Judged
-from benchsuite.planning.data_folders import open_dataset, require_used, resolve_data
+from benchsuite.planning.data_folders import open_dataset, read_as, require_used, resolve_data
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_protocol, resolve_setup
 from benchsuite.records.environment import environment
@@ -139,9 +139,8 @@ def _without_identity(protocol: Protocol) -> Protocol:
 
 def _as_the_model_takes(model: Judged, dataset: str, folders: Mapping[str, str]) -> dict[str, str]:
     """The folders, with pictures read at the model's size and cut as it was trained, where nothing else is asked."""
-    known = {option.name for option in datasets.card(dataset).fields}
-    own = {"size": str(model.size) if model.size else "", "fit": model.fit if model.size else ""}
-    return {f"{dataset}.{name}": value for name, value in own.items() if value and name in known} | dict(folders)
+    own = read_as(dataset, model.size, model.fit) if model.size else {}
+    return {f"{dataset}.{name}": str(value) for name, value in own.items()} | dict(folders)
 
 
 def _fitting(model: Judged, planned: Planned, wanted: Wanted) -> Planned:

@@ -1,11 +1,18 @@
 """A run's kept weights as a folder that anyone can load: nothing in it names this machine."""
 
+import json
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from safetensors.torch import save_model
 
 from benchsuite.errors import UsageError
 from benchsuite.files import drafted, put, require_writable, sha256_of, write_whole, writing_to
+from benchsuite.models.clip_models import Projected, blank_model
 from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Inputs, Kept, read_kept
+from benchsuite.models.saved import rebuilt
 from benchsuite.records.names import WEIGHTS as FOLDER
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
@@ -31,6 +38,46 @@ def export_weights(file: Path, record: Record, out: Path) -> Exported:
         write_whole(draft / CONFIG, (exported.model_dump_json(indent=1) + "\n").encode())
         put(draft, out)
     return exported
+
+
+def export_model(file: Path, record: Record, out: Path, library: Literal["transformers", "open_clip"]) -> None:
+    """Write the whole model in its library's layout. Only what the library has can be in it: no projection of ours."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "own"
+        about = export_weights(file, record, place)
+        towers: dict[str, Any] = dict(rebuilt(place, about)[0].named_children())
+        sides = [side for side in towers.values() if isinstance(side, Projected) and side.kept]
+        if [side.library for side in sides] != [library, library] or sides[0].config != sides[1].config:
+            raise UsageError(
+                f"--format {library}: run {record.run_id} did not train both sides of one model of {library} with its "
+                "own projections. Leave --format out."
+            )
+        model = blank_model(library, sides[0].config)
+        model.load_state_dict({name: part for side in sides for name, part in side.model.state_dict().items()})
+        with writing_to(out, "--out"), drafted(out) as draft:
+            shutil.copytree(place / TOKENIZER, draft)
+            if library == "transformers":
+                model.save_pretrained(draft)
+                pictures = json.dumps(_pictures(about), indent=1)
+                write_whole(draft / "preprocessor_config.json", pictures.encode())
+            else:
+                save_model(model, str(draft / "open_clip_model.safetensors"))
+            put(draft, out)
+
+
+def _pictures(about: Exported) -> dict[str, Any]:
+    """How the model's pictures are made, in transformers' words."""
+    assert about.setup.image
+    size, squashed = about.inputs.pictures[0], about.setup.data.options.get("fit", "crop") == "squash"
+    return {
+        "image_processor_type": "SiglipImageProcessor" if squashed else "CLIPImageProcessor",
+        "size": {"height": size, "width": size} if squashed else {"shortest_edge": size},
+        "do_center_crop": not squashed,
+        "crop_size": {"height": size, "width": size},
+        "image_mean": about.setup.image.mean,
+        "image_std": about.setup.image.std,
+        "resample": 3,
+    }
 
 
 def kept_weights_of(file: Path, record: Record) -> Path:

@@ -188,7 +188,7 @@ def _prepared(setup: Setup, split: Split) -> Prepared:
 
 def _words(tower: TextTower, setup: Setup, split: Split) -> Words:
     """Any words of the longest length, for a tower that is trained from scratch; the tokenizer is not trained yet."""
-    if tower.pretrained or tower.mlp:
+    if tower.pretrained or tower.mlp or tower.model:
         return reader_for(tower, setup.data, split)
     assert tower.vocabulary is not None
     vocabulary: Mapping[str, int] = {str(i): i for i in range(tower.vocabulary)}

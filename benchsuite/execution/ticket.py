@@ -25,7 +25,7 @@ from benchsuite.files import reason_of, write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import Every, Saving
 from benchsuite.records.schema import Record, run_id
-from benchsuite.setup import Data, Part
+from benchsuite.setup import Data, Part, Tower
 
 M = TypeVar("M", bound=BaseModel)
 TRAINING = ""
@@ -46,6 +46,8 @@ class Ticket(Part):
     file_format: Literal[1] = 1
     run: Run
     places: dict[str, DataPlace]
+    models: dict[str, str | None] = {}
+    """Where the pretrained models of towers are, by tower; paths, which are not in the setup's JSON either."""
     plugins: tuple[Path, ...] = ()
     checkpoints: Path | None = None
     """The run's own folder while it lasts: whoever takes the next ticket of the run goes on from there."""
@@ -60,7 +62,8 @@ class Ticket(Part):
         }
         paths = tuple(plugin.resolve() for plugin in plugins)
         own, every = (saving.folder(run.run_id).resolve(), saving.every) if saving else (None, None)
-        return cls(run=run, places=places, plugins=paths, checkpoints=own, every=every)
+        models = {side: tower.place for side, tower in _models_of(run)}
+        return cls(run=run, places=places, models=models, plugins=paths, checkpoints=own, every=every)
 
     def opened(self) -> Run:
         """The run with its data's places. Refused if it is not the run that it says it is."""
@@ -70,7 +73,8 @@ class Ticket(Part):
             name: protocol.model_copy(update={"data": data[name]}) if name in data else protocol
             for name, protocol in setup.protocols.items()
         }
-        setup = setup.model_copy(update={"data": data[TRAINING], "protocols": protocols})
+        towers = {side: tower.model_copy(update={"place": self.models.get(side)}) for side, tower in _models_of(run)}
+        setup = setup.model_copy(update={"data": data[TRAINING], "protocols": protocols, **towers})
         if run.run_id != run_id(setup.setup_id, run.method.method_id, run.seed, run.read):
             raise RunError(f"{run.label}: the ticket is not that of run {run.run_id}. Repeat the command.")
         return run.model_copy(update={"setup": setup})
@@ -205,6 +209,11 @@ class Watched:
 def _data_of(run: Run) -> Iterator[tuple[str, Data]]:
     yield TRAINING, run.setup.data
     yield from ((name, protocol.data) for name, protocol in run.setup.protocols.items() if protocol.data)
+
+
+def _models_of(run: Run) -> Iterator[tuple[str, Tower]]:
+    sides = (("image", run.setup.image), ("text", run.setup.text))
+    yield from ((side, tower) for side, tower in sides if tower and tower.model)
 
 
 def read_json(file: Path, model: type[M]) -> M:

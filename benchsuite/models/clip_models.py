@@ -3,11 +3,14 @@
 No pickled code is run: weights are safetensors, or loaded with `weights_only`.
 """
 
+import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -15,10 +18,16 @@ from torch import Tensor, nn
 
 from benchsuite.data.readers.images import Fit
 from benchsuite.errors import UsageError, did_you_mean
-from benchsuite.models.tokenizer import Tokens, Words
+from benchsuite.models.asked import Asked, refusing
+from benchsuite.models.tokenizer import Tokens, Words, plain_config, tokenizer_files
+from benchsuite.torchvision_ops import make_importable
 
 Side = Literal["image", "text"]
 INSTALL = "pip install open-clip-torch"
+CONFIGS = {"transformers": "config.json", "open_clip": "open_clip_config.json"}
+"""The file of a folder that says what the model is, and how its tokenizer works."""
+MOST_TOKENS = 128
+NO_CONFIG: Mapping[str, Any] = {}
 
 
 class Preprocessing(NamedTuple):
@@ -30,22 +39,97 @@ class Preprocessing(NamedTuple):
     fit: Fit = "crop"
 
 
+class ClipModel(NamedTuple):
+    """A model of images and texts, shared by all that ask for it: copy what is to be changed."""
+
+    model: Any
+    pictures: Preprocessing
+    config: dict[str, Any]
+    """All that it takes to make it again with other weights, as plain data without a path."""
+
+    @property
+    def max_tokens(self) -> int:
+        return int(example(self.config, "text").ids.shape[1])
+
+    @property
+    def width(self) -> int:
+        """Of projected embeddings."""
+        own = self.config.get("model_cfg", self.config)
+        return int(own.get("embed_dim") or own.get("projection_dim") or own["vision_config"]["hidden_size"])
+
+
+def example(config: Mapping[str, Any], side: Side) -> Any:
+    """Zeros of the shape that the model of a configuration takes."""
+    sizes = config.get("model_cfg", config)
+    vision, text = (sizes.get(f"{name}_config") or sizes.get(f"{name}_cfg") for name in ("vision", "text"))
+    if side == "image":
+        size = vision["image_size"]
+        return torch.zeros(1, 3, *((size, size) if isinstance(size, int) else size))
+    length = text.get("context_length") or text.get("max_position_embeddings", 77)
+    ids = torch.zeros(1, min(length, MOST_TOKENS), dtype=torch.long)
+    return Tokens(ids, torch.ones_like(ids))
+
+
+def clip_model(asked: Asked) -> ClipModel | None:
+    """The model of that name; None for a model of transformers that is of texts alone."""
+    make_importable()
+    with refusing(asked):
+        if asked.library == "open_clip":
+            return open_clip_model(asked.name, asked.options.get("pretrained"))
+        return transformers_model(asked.name)
+
+
+def clip_words(asked: Asked, most: int | None = None) -> Words:
+    """The tokenizer of such a model."""
+    with refusing(asked):
+        return open_clip_words(asked.name) if asked.library == "open_clip" else TransformersWords(asked.name, most)
+
+
+def side_of(library: str, model: Any, side: Side) -> "Projected":
+    """One side of the model."""
+    return OpenClipSide(model, side) if library == "open_clip" else TransformersSide(model, side)
+
+
+def blank_model(library: str, config: Mapping[str, Any]) -> Any:
+    """The model of a configuration, whose weights are still to be loaded."""
+    if library == "transformers":
+        from transformers import CONFIG_MAPPING, AutoModel
+
+        return AutoModel.from_config(CONFIG_MAPPING[config["model_type"]].from_dict(dict(config)))
+    open_clip = import_open_clip()
+    with TemporaryDirectory() as folder:
+        (Path(folder) / CONFIGS["open_clip"]).write_text(json.dumps(config), "utf-8")
+        return open_clip.create_model(f"local-dir:{folder}", load_weights=False, pretrained_text=False)
+
+
 class Projected(nn.Module, ABC):
     """One side of a model with a projection into the shared space."""
 
-    @abstractmethod
-    def before_projection(self, inputs: Any) -> Tensor:
-        """The tower's own output; that of `forward` where there is no projection."""
-
-
-class TransformersSide(Projected):
-    """One side of a CLIP-like model of transformers."""
+    library, config, width = "", NO_CONFIG, 0
+    """Of a tower that is trained: what its model is, and how wide its output."""
+    kept = True
+    """Whether it projects."""
 
     def __init__(self, model: Any, side: Side) -> None:
         super().__init__()
         self.model, self._side = model, side
 
     def forward(self, inputs: Any) -> Tensor:
+        return self.projected(inputs) if self.kept else self.before_projection(inputs)
+
+    @abstractmethod
+    def projected(self, inputs: Any) -> Tensor:
+        """In the shared space."""
+
+    @abstractmethod
+    def before_projection(self, inputs: Any) -> Tensor:
+        """The tower's own output; that of `projected` where there is no projection."""
+
+
+class TransformersSide(Projected):
+    """One side of a CLIP-like model of transformers."""
+
+    def projected(self, inputs: Any) -> Tensor:
         if self._side == "image":
             return _tensor(self.model.get_image_features(pixel_values=inputs))
         return _tensor(self.model.get_text_features(input_ids=inputs.ids, attention_mask=inputs.mask))
@@ -53,7 +137,7 @@ class TransformersSide(Projected):
     def before_projection(self, inputs: Any) -> Tensor:
         tower = getattr(self.model, "vision_model" if self._side == "image" else "text_model", None)
         if tower is None:
-            return self.forward(inputs)
+            return self.projected(inputs)
         if self._side == "image":
             return _tensor(tower(pixel_values=inputs))
         return _tensor(tower(input_ids=inputs.ids, attention_mask=inputs.mask))
@@ -67,12 +151,15 @@ def _tensor(out: Any) -> Tensor:
 class TransformersWords(Words):
     """A CLIP-like model's tokenizer, which pads as the model was trained: SigLIP to its full length, without a mask."""
 
-    def __init__(self, name: str, longest: int, kind: str) -> None:
-        from transformers import AutoTokenizer
+    def __init__(self, name: str, most: int | None = None) -> None:
+        """Texts are cut at as many tokens as the model has positions for, or at `most`."""
+        from transformers import AutoConfig, AutoTokenizer
 
-        self._own = AutoTokenizer.from_pretrained(name)
-        self._full = kind.startswith("siglip") or "attention_mask" not in self._own.model_input_names
-        super().__init__(None, min(longest, self._own.model_max_length), self._own.get_vocab())
+        self._own, config = AutoTokenizer.from_pretrained(name), AutoConfig.from_pretrained(name)
+        self._full = config.model_type.startswith("siglip") or "attention_mask" not in self._own.model_input_names
+        longest = min(getattr(config.text_config, "max_position_embeddings", MOST_TOKENS), MOST_TOKENS)
+        most = min(most or longest, self._own.model_max_length)
+        super().__init__(None, most, self._own.get_vocab(), lambda: tokenizer_files(self._own))
 
     def __call__(self, texts: Any) -> Tokens:
         padding = "max_length" if self._full else True
@@ -86,11 +173,7 @@ class TransformersWords(Words):
 class OpenClipSide(Projected):
     """One side of an open_clip model."""
 
-    def __init__(self, model: Any, side: Side) -> None:
-        super().__init__()
-        self.model, self._side = model, side
-
-    def forward(self, inputs: Any) -> Tensor:
+    def projected(self, inputs: Any) -> Tensor:
         out: Tensor = self.model.encode_image(inputs) if self._side == "image" else self.model.encode_text(inputs.ids)
         return out
 
@@ -98,9 +181,9 @@ class OpenClipSide(Projected):
         owner, name = self._projection()
         if name == "trunk":
             out: Tensor = owner.trunk(inputs)
-            return out if out.dim() == 2 else self.forward(inputs)  # some pool after the trunk
+            return out if out.dim() == 2 else self.projected(inputs)  # some pool after the trunk
         with _without(owner, name):
-            return self.forward(inputs)
+            return self.projected(inputs)
 
     def _projection(self) -> tuple[Any, str]:
         """The module that has the side's projection, and its name there."""
@@ -130,15 +213,18 @@ class OpenClipWords(Words):
 
     def __init__(self, tokenizer: Any) -> None:
         self._own = tokenizer
-        self.size, self.digest, self.files = int(getattr(tokenizer, "vocab_size", 0)), "", dict
+        if of_hub := getattr(tokenizer, "tokenizer", None):  # transformers' inside of open_clip's
+            super().__init__(None, 0, of_hub.get_vocab(), lambda: tokenizer_files(of_hub))
+        else:
+            super().__init__(None, 0, tokenizer.encoder)
 
     def __call__(self, texts: Any) -> Tokens:
         ids = self._own(list(texts))
         return Tokens(ids, torch.ones_like(ids))
 
 
-@lru_cache(maxsize=1)
-def open_clip_model(name: str, pretrained: str | None) -> tuple[nn.Module, Preprocessing]:
+@lru_cache(maxsize=2)
+def open_clip_model(name: str, pretrained: str | None) -> ClipModel:
     """A model by name and tag, or from a folder in open_clip's layout on the hub."""
     open_clip = import_open_clip()
     folder = Path(name).is_dir()
@@ -147,15 +233,21 @@ def open_clip_model(name: str, pretrained: str | None) -> tuple[nn.Module, Prepr
     place = f"local-dir:{Path(name).resolve()}" if folder else name
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        model = open_clip.create_model(
-            place, pretrained=None if folder else pretrained, require_pretrained=True, weights_only=True
-        )
+        try:
+            model = open_clip.create_model(
+                place, pretrained=None if folder else pretrained, require_pretrained=True, weights_only=True
+            )
+        except RuntimeError as error:
+            if keys := re.findall(r'"([\w.]+)"|size mismatch for ([\w.]+)', str(error)):
+                raise other_architecture(Path(name).name, [key or other for key, other in keys]) from error
+            raise
     about = open_clip.get_model_preprocess_cfg(model)
     if (mode := about.get("resize_mode", "shortest")) not in FITS:
         raise UsageError(f'open_clip:{name}: its pictures are resized by "{mode}", which no dataset here does.')
     size = about["size"]
     side = int(size if isinstance(size, int) else size[0])
-    return model, Preprocessing(side, about["mean"], about["std"], FITS[mode])
+    config = {"model_cfg": open_clip.get_model_config(place), "preprocess_cfg": about}
+    return ClipModel(model, Preprocessing(side, about["mean"], about["std"], FITS[mode]), config)
 
 
 FITS: dict[str, Fit] = {"shortest": "crop", "squash": "squash"}
@@ -168,8 +260,17 @@ def open_clip_words(name: str) -> OpenClipWords:
     return OpenClipWords(import_open_clip().get_tokenizer(place))
 
 
+def other_architecture(name: str, keys: Sequence[str]) -> UsageError:
+    """A checkpoint that is not of the model that its configuration describes."""
+    return UsageError(
+        f"{name}: its weights are of another architecture than its configuration: they differ in "
+        f"{', '.join(keys[:3])}{f' and {len(keys) - 3} more' if len(keys) > 3 else ''}."
+    )
+
+
 def import_open_clip() -> Any:
     """The library, which is optional."""
+    make_importable()
     try:
         import open_clip
     except ImportError as error:
@@ -191,8 +292,8 @@ def _require_known(open_clip: Any, name: str, pretrained: str | None) -> None:
         raise UsageError(f'"open_clip:{name}": no weights "{pretrained}" (known: {", ".join(tags) or "none"}).{hint}')
 
 
-@lru_cache(maxsize=1)
-def transformers_model(name: str) -> tuple[Any, Preprocessing] | None:
+@lru_cache(maxsize=2)
+def transformers_model(name: str) -> ClipModel | None:
     """A CLIP-like model of transformers and what its pictures are; None for a model of texts alone."""
     from transformers import AutoConfig, AutoModel
     from transformers.image_processing_base import ImageProcessingMixin
@@ -204,4 +305,10 @@ def transformers_model(name: str) -> tuple[Any, Preprocessing] | None:
     size, sized = int(config.vision_config.image_size), shown.get("size")
     squashed = isinstance(sized, dict) and "height" in sized and not shown.get("do_center_crop")
     about = Preprocessing(size, shown["image_mean"], shown["image_std"], "squash" if squashed else "crop")
-    return AutoModel.from_pretrained(name), about
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model, loaded = AutoModel.from_pretrained(name, output_loading_info=True, ignore_mismatched_sizes=True)
+    wrong = [*(key for key, *_ in loaded["mismatched_keys"]), *sorted(loaded["missing_keys"])]
+    if wrong:
+        raise other_architecture(Path(name).name, [*wrong, *sorted(loaded["unexpected_keys"])])
+    return ClipModel(model, about, plain_config(config))

@@ -1,58 +1,97 @@
 """Two towers and a projection each, into one space; or one tower alone."""
 
-import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
+from benchsuite.errors import UsageError
+from benchsuite.models.clip_models import Projected, Side
+from benchsuite.models.pretrained import choose_trained, pretrained_side
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import TextEncoder
 from benchsuite.models.vectors import VectorEncoder
 from benchsuite.models.video import image_encoder
-from benchsuite.setup import Projection, Setup
+from benchsuite.setup import Projection, Setup, Tower
 from benchsuite.streams import derived_seed
+
+NOTHING: Mapping[Side, Any] = {}
 
 
 class DualEncoder(nn.Module):
     """Images and texts to raw (not normalised) embeddings of the same width; with one tower, only one of them."""
 
+    image_tower: nn.Module
+    image_projection: nn.Module
+    text_tower: nn.Module
+    text_projection: nn.Module
+
     def __init__(
-        self, setup: Setup, vocabulary: int, image_inputs: int = 0, text_config: Mapping[str, Any] | None = None
+        self, setup: Setup, vocabulary: int, image_inputs: int = 0, configs: Mapping[Side, Any] = NOTHING
     ) -> None:
-        """`text_config` stands for a pretrained text tower's weights: they are loaded later."""
+        """`configs` stand for the weights of pretrained towers: they are loaded later."""
         super().__init__()
-        if setup.image:
-            mlp = setup.image.mlp
-            self.image_tower = VectorEncoder(mlp, image_inputs) if mlp else image_encoder(setup.image)
-            self.image_projection = projection(self.image_tower.width, setup.projection)
-        if setup.text:
-            mlp = setup.text.mlp
-            self.text_tower = (
-                VectorEncoder(mlp, vocabulary) if mlp else TextEncoder(setup.text, vocabulary, text_config)
-            )
-            self.text_projection = projection(self.text_tower.width, setup.projection)
+        sides: dict[Side, tuple[Tower | None, int]] = {
+            "image": (setup.image, image_inputs),
+            "text": (setup.text, vocabulary),
+        }
+        towers = {side: (tower, inputs) for side, (tower, inputs) in sides.items() if tower}
+        for side, (settings, inputs) in towers.items():
+            tower = _tower(side, settings, inputs, configs.get(side))
+            self.add_module(f"{side}_tower", tower)
+            self.add_module(f"{side}_projection", _projection(tower, settings, setup.projection, side))
+        self._frozen = [f"{side}_tower" for side, (settings, _) in towers.items() if settings.train == "none"]
+
+    def train(self, mode: bool = True) -> Self:
+        """What is frozen stays in eval mode: no dropout, no running statistics."""
+        super().train(mode)
+        for name in self._frozen:
+            getattr(self, name).eval()
+        return self
 
     def image_features(self, pixels: Tensor) -> Tensor:
         """[n, 3, H, W], or clips [n, T, 3, H, W], to the output of the tower, before the projection."""
-        out: Tensor = self.image_tower(pixels)
-        return out
+        return _features(self.image_tower, pixels)
 
     def text_features(self, tokens: Tokens | Tensor) -> Tensor:
         """[n, L] to the output of the tower, before the projection."""
-        out: Tensor = self.text_tower(tokens)
-        return out
+        return _features(self.text_tower, tokens)
 
     def image(self, pixels: Tensor) -> Tensor:
         """[n, 3, H, W], or clips [n, T, 3, H, W], to [n, width]."""
-        out: Tensor = self.image_projection(self.image_features(pixels))
+        out: Tensor = self.image_projection(self.image_tower(pixels))
         return out
 
     def text(self, tokens: Tokens | Tensor) -> Tensor:
         """[n, L] to [n, width]."""
-        out: Tensor = self.text_projection(self.text_features(tokens))
+        out: Tensor = self.text_projection(self.text_tower(tokens))
         return out
+
+
+def _features(tower: nn.Module, inputs: Any) -> Tensor:
+    out: Tensor = tower.before_projection(inputs) if isinstance(tower, Projected) else tower(inputs)
+    return out
+
+
+def _tower(side: Side, settings: Any, inputs: int, config: Any) -> Any:
+    if settings.mlp:
+        return VectorEncoder(settings.mlp, inputs)
+    if settings.model:
+        return pretrained_side(settings, side, config)
+    return image_encoder(settings) if side == "image" else TextEncoder(settings, inputs, config)
+
+
+def _projection(tower: Any, settings: Tower, head: Projection, side: Side) -> nn.Module:
+    """The projection of a tower, of which what is not to be trained is then frozen."""
+    kept = isinstance(tower, Projected) and settings.projection == "kept"
+    if kept and tower.width != head.width:
+        raise UsageError(
+            f"the {side} tower keeps its projection to {tower.width} dimensions, but embeddings have {head.width}: "
+            'give it projection = "new", or the other one a model of the same width.'
+        )
+    choose_trained(tower, settings, f'{side} tower "{settings.model or side}"')
+    return nn.Identity() if kept else projection(tower.width, head)
 
 
 def projection(features: int, settings: Projection) -> nn.Module:
@@ -71,12 +110,3 @@ def seeded_encoder(setup: Setup, vocabulary: int, seed: int, image_inputs: int =
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "weights"))
         return DualEncoder(setup, vocabulary, image_inputs)
-
-
-def weights_digest(model: nn.Module) -> str:
-    """A digest of all parameters and buffers."""
-    sha = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        sha.update(name.encode())
-        sha.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
-    return sha.hexdigest()[:16]

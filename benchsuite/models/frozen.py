@@ -5,13 +5,10 @@ Weights come from the hub or a local folder, as safetensors or by torch's `weigh
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import numpy as np
 import torch
@@ -22,99 +19,18 @@ from benchsuite.data.base import Split
 from benchsuite.data.embeddings.pretrained import fastest
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.embedded import Encoder
-from benchsuite.errors import UsageError, did_you_mean, first_line
-from benchsuite.models.clip_models import (
-    OpenClipSide,
-    Preprocessing,
-    Projected,
-    TransformersSide,
-    TransformersWords,
-    open_clip_model,
-    open_clip_words,
-    transformers_model,
-)
-from benchsuite.models.dual_encoder import weights_digest
+from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.models.asked import LIBRARIES, Asked, refusing
+from benchsuite.models.clip_models import MOST_TOKENS, Preprocessing, Projected, clip_model, clip_words, side_of
 from benchsuite.models.sides import resized
 from benchsuite.models.tokenizer import Words, pretrained_words, words_for
-from benchsuite.models.towers import TextEncoder
+from benchsuite.models.towers import TextEncoder, weights_digest
 from benchsuite.setup import Data, TextTower
 from benchsuite.torchvision_ops import make_importable
 
-MOST_TOKENS = 128
 VOCABULARY = 2000
 """Of the tokenizer of a text encoder with random weights."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-LIBRARIES = {"timm": "timm", "transformers": "transformers", "open_clip": "open_clip_torch"}
-"""And the packages that they are in."""
-FOLDERS = {
-    "timm": "config.json and model.safetensors",
-    "transformers": "what save_pretrained writes",
-    "open_clip": "open_clip_config.json and open_clip_model.safetensors",
-}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """`LIBRARY:NAME?key=value&key=value`, taken apart."""
-
-    library: str
-    name: str
-    options: dict[str, Any]
-    trained: bool
-    option: str = "--image"
-    """Of the command line, for messages; "model" where it is the argument."""
-
-    @property
-    def shown(self) -> str:
-        """As it is stored: a local folder by its last name, as paths identify nothing."""
-        name = Path(self.name).name if Path(self.name).is_dir() else self.name
-        given = {key: _last(value) for key, value in self.options.items()}
-        options = "&".join(f"{key}={value}" for key, value in given.items())
-        return f"{self.library}:{name}{'?' * bool(options)}{options}"
-
-    def refused(self, error: Exception) -> UsageError:
-        """Why the encoder cannot be had, and what can be done."""
-        untrained = ", or --untrained for random weights, whose features say nothing" * (self.option != "model")
-        remedy = f" Give a local folder with {FOLDERS[self.library]} ({self.library}:FOLDER){untrained}." * self.trained
-        return UsageError(f'encoder "{self.shown}": it cannot be loaded ({first_line(error)}).{remedy}')
-
-
-@contextmanager
-def refusing(asked: Asked) -> Iterator[None]:
-    """What goes wrong inside is told as a refusal of the encoder: the hub and each model fail in their own ways."""
-    try:
-        yield
-    except UsageError:
-        raise
-    except Exception as error:
-        raise asked.refused(error) from error
-
-
-def asked(text: str, library: str, untrained: bool, option: str = "--image") -> Asked:
-    """What the command line asks for; `library` is meant where none is named."""
-    given, colon, rest = text.partition(":")
-    if colon and given in LIBRARIES:
-        library, text = given, rest
-    elif library == "timm":
-        raise UsageError(f'--image "{text}": write timm:NAME, timm:FOLDER or transformers:NAME.')
-    name, _, query = text.partition("?")
-    options = {key: _value(value) for key, value in parse_qsl(query)}
-    trained = not untrained and options.get("pretrained", True) is not False
-    if library != "open_clip":  # where it names the weights
-        options.pop("pretrained", None)
-    return Asked(library, name, options, trained, option)
-
-
-def _last(value: Any) -> Any:
-    """Of a path its last name."""
-    return Path(value).name if isinstance(value, str) and Path(value).is_file() else value
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
 
 
 class FrozenImages:
@@ -224,13 +140,9 @@ def _weights(folder: Path) -> dict[str, Tensor]:
 
 def _clip_images(asked: Asked) -> tuple[nn.Module, Preprocessing]:
     _require_trained(asked)
-    with refusing(asked):
-        if asked.library == "open_clip":
-            model, about = open_clip_model(asked.name, asked.options.get("pretrained"))
-            return OpenClipSide(model, "image"), about
-        if (found := transformers_model(asked.name)) is None:
-            raise UsageError(f'--image "{asked.shown}": not a model of images and texts, such as CLIP. Use timm:NAME.')
-        return TransformersSide(found[0], "image"), found[1]
+    if (found := clip_model(asked)) is None:
+        raise UsageError(f'--image "{asked.shown}": not a model of images and texts, such as CLIP. Use timm:NAME.')
+    return side_of(asked.library, found.model, "image"), found.pictures
 
 
 def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words, nn.Module]:
@@ -238,9 +150,6 @@ def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words,
     pool, most = options.pop("pool", "mean"), options.pop("max_tokens", None)
     if asked.library == "open_clip":
         _require_trained(asked)
-        with refusing(asked):
-            model, _ = open_clip_model(asked.name, options.get("pretrained"))
-            return open_clip_words(asked.name), OpenClipSide(model, "text")
     if not asked.trained:
         if data is None or train is None:
             raise UsageError(f'"{asked.shown}": a text encoder with random weights needs captions for its tokenizer.')
@@ -252,16 +161,13 @@ def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words,
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             return words, TextEncoder(tower, words.size)
+    if found := clip_model(asked):
+        return clip_words(asked, most), side_of(asked.library, found.model, "text")
     from transformers import AutoConfig, AutoTokenizer
 
     with refusing(asked):
-        config = AutoConfig.from_pretrained(asked.name)
-        own = getattr(config, "text_config", config)
-        longest = min(getattr(own, "max_position_embeddings", MOST_TOKENS), MOST_TOKENS)
-        if found := transformers_model(asked.name):
-            words = TransformersWords(asked.name, most or longest, config.model_type)
-            return words, TransformersSide(found[0], "text")
-        longest = min(AutoTokenizer.from_pretrained(asked.name).model_max_length, longest)
+        positions = getattr(AutoConfig.from_pretrained(asked.name), "max_position_embeddings", MOST_TOKENS)
+        longest = min(AutoTokenizer.from_pretrained(asked.name).model_max_length, positions, MOST_TOKENS)
         tower = TextTower(
             transformer=asked.name, config=options, pretrained=True, pool=pool, max_tokens=most or longest
         )

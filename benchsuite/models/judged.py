@@ -14,12 +14,13 @@ from benchsuite.data.embeddings.pretrained import fastest
 from benchsuite.data.readers.embedded import Encoder as About
 from benchsuite.data.readers.images import Fit
 from benchsuite.errors import UsageError
-from benchsuite.models.clip_models import transformers_model
-from benchsuite.models.dual_encoder import weights_digest
-from benchsuite.models.frozen import LIBRARIES, Asked, FrozenImages, FrozenTexts, asked, refusing
+from benchsuite.models.asked import LIBRARIES, Asked, asked
+from benchsuite.models.clip_models import clip_model
+from benchsuite.models.frozen import FrozenImages, FrozenTexts
 from benchsuite.models.layout import Exported
 from benchsuite.models.saved import load_encoder
 from benchsuite.models.sides import Sides
+from benchsuite.models.towers import weights_digest
 from benchsuite.torchvision_ops import make_importable
 
 PREFIXES = ", ".join(f"{library}:NAME" for library in LIBRARIES)
@@ -92,8 +93,7 @@ def _frozen(wanted: Asked) -> Judged:
     if not wanted.trained:
         raise UsageError(f'model "{wanted.shown}": random weights are not evaluated.')
     make_importable()
-    with refusing(wanted):
-        alone = wanted.library == "transformers" and transformers_model(wanted.name) is None
+    alone = wanted.library == "transformers" and clip_model(wanted) is None
     images = None if alone else FrozenImages(wanted)
     texts = None if wanted.library == "timm" else FrozenTexts(wanted)
     abouts = [side.about for side in (images, texts) if side]

@@ -27,8 +27,10 @@ class Inputs(Part):
     """Shape of a picture: [H, W, 3], of a clip [T, H, W, 3], of a vector [D]. Empty without an image tower."""
     words: int = 0
     """Entries of the tokenizer, or numbers in a vector of a text. 0 without a text tower."""
+    image_config: Plain | None = None
+    """Its library's configuration of the model that an image tower is a side of."""
     text_config: Plain | None = None
-    """transformers' configuration of a text tower that started from pretrained weights."""
+    """The same for a text tower, or transformers' configuration of one that started from pretrained weights."""
 
 
 class Kept(Inputs):

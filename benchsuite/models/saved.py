@@ -1,5 +1,6 @@
 """Trained towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from benchsuite.data.base import Texts
 from benchsuite.data.readers.images import decoded, square
 from benchsuite.errors import RunError, UsageError, first_line
 from benchsuite.files import drafted, put, sha256_of
+from benchsuite.models.clip_models import CONFIGS, Projected
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.layout import AGAIN, METADATA, TOKENIZER, WEIGHTS, Exported, Kept, as_base64, read_exported
+from benchsuite.models.pretrained import merge_lora, words_of
 from benchsuite.models.sides import TrainedSides
-from benchsuite.models.tokenizer import Words, words_in
+from benchsuite.models.tokenizer import Words, plain_config, words_in
 from benchsuite.models.towers import TextEncoder
 from benchsuite.models.vectors import VectorWords
 
@@ -24,19 +27,24 @@ BATCH = 256
 Pictures = NDArray[Any] | Sequence[Any]
 
 
-def save_towers(file: Path, encoder: DualEncoder, words: Words | None, pictures: tuple[int, ...], run: str) -> str:
+def save_towers(file: Path, trained: DualEncoder, words: Words | None, pictures: tuple[int, ...], run: str) -> str:
     """Write the towers at once, synced to disk; the SHA-256 of the file.
 
     Each tensor is copied, because safetensors refuses those that share memory.
     """
     from safetensors.torch import save_file
 
-    body = encoder.text_tower.body if isinstance(getattr(encoder, "text_tower", None), TextEncoder) else None
+    encoder = merge_lora(trained)
+    text = getattr(encoder, "text_tower", None)
+    files = words.files() if words else {}
+    if isinstance(text, Projected):  # its tokenizer's folder says what it is the tokenizer of
+        files[CONFIGS[text.library]] = json.dumps(text.config).encode()
     kept = Kept(
         pictures=pictures,
         words=words.size if words else 0,
-        text_config=_plain_config(body.config) if body is not None else None,
-        tokenizer=as_base64(words.files()) if words else {},
+        image_config=_config(getattr(encoder, "image_tower", None)),
+        text_config=_config(text),
+        tokenizer=as_base64(files),
         run=run,
     )
     tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in encoder.state_dict().items()}
@@ -53,10 +61,11 @@ def save_towers(file: Path, encoder: DualEncoder, words: Words | None, pictures:
         ) from error
 
 
-def _plain_config(config: Any) -> dict[str, Any]:
-    """A model's configuration without where it was read from."""
-    content: dict[str, Any] = config.to_dict()
-    return {key: value for key, value in content.items() if key not in ("_name_or_path", "name_or_path")}
+def _config(tower: Any) -> dict[str, Any] | None:
+    """Of a tower that may have started from pretrained weights."""
+    if isinstance(tower, Projected):
+        return dict(tower.config)
+    return plain_config(tower.body.config) if isinstance(tower, TextEncoder) else None
 
 
 class Encoder:
@@ -138,13 +147,19 @@ def rebuilt(folder: Path, about: Exported) -> tuple[DualEncoder, Words | None]:
     from safetensors.torch import load_file
 
     inputs, image = about.inputs, about.setup.image
-    asks_no_hub = image.model_copy(update={"pretrained": False}) if image else None
-    setup = about.setup.model_copy(update={"image": asks_no_hub})
+    text, anew = about.setup.text, {"train": "all"}  # without a hub, and with LoRA's updates merged
+    setup = about.setup.model_copy(
+        update={
+            "image": image and image.model_copy(update={"pretrained": False, **anew}),
+            "text": text and text.model_copy(update=anew),
+        }
+    )
     words: Words | None = None
     try:
-        if about.setup.text:
-            mlp = about.setup.text.mlp
-            words = VectorWords(inputs.words) if mlp else words_in(folder / TOKENIZER, about.setup.text)
+        if text:
+            place = folder / TOKENIZER
+            theirs = words_of(text, str(place)) if text.model else None
+            words = VectorWords(inputs.words) if text.mlp else theirs or words_in(place, text)
     except Exception as error:  # tokenizers have no error of their own
         raise UsageError(
             f"{folder / TOKENIZER}: the tokenizer cannot be read ({first_line(error)}). {AGAIN}"
@@ -152,7 +167,8 @@ def rebuilt(folder: Path, about: Exported) -> tuple[DualEncoder, Words | None]:
     try:
         tensors: dict[str, Tensor] = load_file(folder / WEIGHTS)
         with torch.random.fork_rng(devices=[]):
-            encoder = DualEncoder(setup, inputs.words, next(reversed(inputs.pictures), 0), inputs.text_config)
+            configs: dict[Any, Any] = {"image": inputs.image_config, "text": inputs.text_config}
+            encoder = DualEncoder(setup, inputs.words, next(reversed(inputs.pictures), 0), configs)
         encoder.load_state_dict(tensors, assign=True)
     except UsageError:
         raise

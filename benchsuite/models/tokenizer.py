@@ -105,17 +105,25 @@ def _pretrained(name: str, max_tokens: int) -> Words:
 
     pretrained = AutoTokenizer.from_pretrained(name)
 
-    def files() -> Files:
-        with TemporaryDirectory() as folder:
-            pretrained.save_pretrained(folder)
-            made = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
-        return {name: _without_places(content) if name.endswith(".json") else content for name, content in made.items()}
-
     def encode(texts: list[str], longest: int) -> list[list[int]]:
         ids: list[list[int]] = pretrained(texts, truncation=True, max_length=longest)["input_ids"]
         return ids
 
-    return Words(encode, max_tokens, pretrained.get_vocab(), files)
+    return Words(encode, max_tokens, pretrained.get_vocab(), lambda: tokenizer_files(pretrained))
+
+
+def tokenizer_files(pretrained: Any) -> Files:
+    """The files of a tokenizer of transformers by name."""
+    with TemporaryDirectory() as folder:
+        pretrained.save_pretrained(folder)
+        made = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+    return {name: _without_places(content) if name.endswith(".json") else content for name, content in made.items()}
+
+
+def plain_config(config: Any) -> dict[str, Any]:
+    """A configuration of transformers without where it was read from."""
+    content: dict[str, Any] = json.loads(_without_places(config.to_json_string(use_diff=False).encode()))
+    return content
 
 
 def _without_places(content: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """The two towers by name."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,7 +67,7 @@ class TextEncoder(nn.Module):
         if not hasattr(self.body.config, "hidden_size"):
             raise UsageError(
                 f'text tower "{tower.transformer}": a {self.body.config.model_type} model has two towers. '
-                f"Give a text encoder; `benchsuite evaluate transformers:{tower.transformer}` takes both."
+                f'Write model = "transformers:{tower.transformer}" in place of transformer.'
             )
         self.width = int(self.body.config.hidden_size)
         self.pool = tower.pool
@@ -105,3 +106,12 @@ def text_config(tower: TextTower, vocabulary: int) -> Any:
             hint = did_you_mean(key, known)
             raise UsageError(f'text tower "{tower.transformer}": its configuration has no "{key}" to set.{hint}')
     return make(vocab_size=vocabulary, pad_token_id=PAD, **tower.config)
+
+
+def weights_digest(model: nn.Module) -> str:
+    """A digest of all parameters and buffers."""
+    sha = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        sha.update(name.encode())
+        sha.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return sha.hexdigest()[:16]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split, Texts, Vectors
 from benchsuite.errors import UsageError
+from benchsuite.models.pretrained import words_of
 from benchsuite.models.tokenizer import Words, words_for
 from benchsuite.setup import MLP, Data, Setup, TextTower
 
@@ -51,4 +52,4 @@ def reader_for(tower: TextTower, data: Data, split: Split) -> Words:
     """The same for a text tower: a tokenizer, or nothing to do where texts are vectors."""
     if tower.mlp:
         return VectorWords(np.shape(split.captions_for("a text tower")[0])[-1])
-    return words_for(tower, data, split)
+    return words_of(tower) if tower.model else words_for(tower, data, split)

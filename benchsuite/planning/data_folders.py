@@ -13,7 +13,7 @@ from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import datasets
-from benchsuite.setup import Data, Protocol, Setup
+from benchsuite.setup import MODEL, Data, Protocol, Setup
 
 FOLDER = "folder"
 """The option that tells a dataset where its files are."""
@@ -30,6 +30,12 @@ def open_dataset(data: Data) -> PairDataset:
     """The dataset under its options, at its folder if it has one."""
     folder = {} if data.folder is None else {FOLDER: data.folder}
     return create_dataset(data.name, **data.options, **data.apart, **folder)
+
+
+def read_as(dataset: str, size: int, fit: str) -> dict[str, Any]:
+    """The options by which a dataset reads pictures as a model takes them, as far as it has them."""
+    known = {option.name for option in datasets.card(dataset).fields}
+    return {name: value for name, value in {"size": size, "fit": fit}.items() if name in known}
 
 
 def resolve_data(data: Data, folders: Mapping[str, str], replicate: int | None = None) -> Data:
@@ -57,10 +63,15 @@ def resolve_data(data: Data, folders: Mapping[str, str], replicate: int | None =
 
 def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     """Every folder must be for a dataset that the recipe, or a variant of it, reads from files."""
+    towers = [recipe.text, *(backbone.tower for backbone in recipe.backbones.values())]
     read = [*read_by(recipe), *trained_on(recipe).values()]
     known = {given for data in read for given in folder_names(data.name)}
     for name in folders:
         dataset, dot, _ = name.partition(".")
+        if name == MODEL:
+            if not any(tower and tower.model for tower in towers):
+                raise UsageError(f"--model: {recipe.title}: no tower is a side of a pretrained model.")
+            continue
         if dataset not in ({data.name for data in read} if dot else known):
             raise UnknownError("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
 
@@ -110,6 +121,12 @@ def require_fitting(recipe: str, setup: Setup) -> None:
         raise UsageError(
             f"{recipe}: dataset {setup.data.name} has no captions, which a text tower needs. Remove [text], or use "
             "a dataset with captions, such as pairs."
+        )
+    towers = [tower for tower in (setup.image, setup.text) if tower]
+    if all(tower.model and (tower.train, tower.projection) == ("none", "kept") for tower in towers):
+        raise UsageError(
+            f"{recipe}: all towers are frozen and keep their projections, so there is nothing to train. Give one of "
+            'them train = "last 1", "lora" or "all", or projection = "new".'
         )
     if setup.image is None:
         return

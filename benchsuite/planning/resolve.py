@@ -8,13 +8,14 @@ from benchsuite.errors import SeveralError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.fields import resolve, temperatures
 from benchsuite.methods import create_method, method_class
-from benchsuite.planning.data_folders import protocols_of_classes, require_fitting, resolve_data
+from benchsuite.models.pretrained import opened
+from benchsuite.planning.data_folders import protocols_of_classes, read_as, require_fitting, resolve_data
 from benchsuite.planning.problems import and_more
 from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
-from benchsuite.setup import Protocol, Setup
+from benchsuite.setup import MODEL, Protocol, Setup
 
 NO_FOLDERS: Mapping[str, str] = {}
 """No folders given: data is generated, or read where the recipe says."""
@@ -33,7 +34,7 @@ def resolve_setup(
 
     With a replicate's number, on data of its own wherever the dataset can be drawn or cut anew.
     """
-    setup = recipe.setup(backbone, variants)
+    setup = with_models(recipe.setup(backbone, variants), folders)
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
     errors: dict[str, list[str]] = {}
     of_data: list[str] = []
@@ -52,6 +53,29 @@ def resolve_setup(
     if errors or of_data:
         raise SeveralError([*(f"{and_more(places)}: {what}" for what, places in errors.items()), *of_data])
     return setup.model_copy(update={"data": data, "protocols": protocols})
+
+
+def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
+    """Towers of pretrained models with what these say of themselves, and data that are read as they take them."""
+    changes: dict[str, Any] = {}
+    for side in ("image", "text"):
+        tower = getattr(setup, side)
+        if tower is None or not tower.model:
+            continue
+        place = folders.get(MODEL) or tower.place or tower.model
+        wanted, found, weights = opened(place)
+        own: dict[str, Any] = {"model": wanted.shown, "place": place, "weights": weights}
+        if side == "text":
+            own["max_tokens"] = found.max_tokens
+        else:
+            size, mean, std, fit = found.pictures
+            own |= {"mean": tuple(mean), "std": tuple(std)}
+            options = {**read_as(setup.data.name, size, fit), **setup.data.options}
+            changes["data"] = setup.data.model_copy(update={"options": options})
+        if tower.projection == "kept":
+            changes["projection"] = setup.projection.model_copy(update={"width": found.width})
+        changes[side] = tower.model_copy(update=own)
+    return setup.model_copy(update=changes)
 
 
 def resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:

@@ -16,8 +16,9 @@ from benchsuite.data.prepared import Prepared
 from benchsuite.errors import DivergedError, UsageError
 from benchsuite.methods.base import Clock, Loss, Method, all_heads
 from benchsuite.methods.batch import TEACHER, encoded
-from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
+from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder
 from benchsuite.models.tokenizer import Words
+from benchsuite.models.towers import weights_digest
 from benchsuite.models.vectors import text_reader
 from benchsuite.objectives.shares import shared
 from benchsuite.records.method_version import file_digest

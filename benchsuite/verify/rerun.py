@@ -12,7 +12,7 @@ from benchsuite.execution.events import unexpected
 from benchsuite.execution.preflight import preflight
 from benchsuite.planning.data_folders import resolve_data
 from benchsuite.planning.plan import Run, make_run
-from benchsuite.planning.resolve import resolve_protocol
+from benchsuite.planning.resolve import resolve_protocol, with_models
 from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.schema import PARAPHRASES, Record
 
@@ -60,9 +60,10 @@ def run_of(record: Record, folders: Mapping[str, str]) -> Run:
     if why := stale(record):
         where = f" (commit {commit[:12]})" if (commit := record.environment.get("commit")) else ""
         raise UsageError(f"it was {why}{where}")
+    towers = with_models(record.setup, folders)
     data = resolve_data(record.setup.data, folders)
     protocols = {name: resolve_protocol(protocol, folders) for name, protocol in record.setup.protocols.items()}
-    setup = record.setup.model_copy(update={"data": data, "protocols": protocols})
+    setup = towers.model_copy(update={"data": data, "protocols": protocols})
     run = make_run(setup, record.method, record.seed, record.method.title, 0.0, record.recipe, record.tuned)
     if run.run_id != record.run_id:
         others = [

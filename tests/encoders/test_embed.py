@@ -17,7 +17,8 @@ from benchsuite.data.readers.embedded import Encoder, files_of, read_manifest
 from benchsuite.encoders import embed as module
 from benchsuite.encoders.embed import Wanted, embed
 from benchsuite.errors import RunError, UsageError
-from benchsuite.models.frozen import FrozenImages, FrozenTexts, asked
+from benchsuite.models.asked import asked
+from benchsuite.models.frozen import FrozenImages, FrozenTexts
 from benchsuite.registry import register_dataset
 from benchsuite.setup import Data
 from benchsuite.torchvision_ops import make_importable

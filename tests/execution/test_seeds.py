@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import benchsuite.execution.measure as module
-from benchsuite.models.dual_encoder import weights_digest
+from benchsuite.models.towers import weights_digest
 from benchsuite.planning.plan import Run
 
 ACROSS_THREADS = 5e-3

@@ -2,8 +2,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchsuite.models.dual_encoder import projection, seeded_encoder, weights_digest
+from benchsuite.models.dual_encoder import projection, seeded_encoder
 from benchsuite.models.tokenizer import Tokens
+from benchsuite.models.towers import weights_digest
 from benchsuite.setup import Data, ImageTower, Optimizer, Projection, Protocol, Setup, TextTower, Training
 
 SETUP = Setup(

@@ -62,8 +62,8 @@ def test_a_text_tower_that_cannot_be_made_is_refused_briefly(changes: dict[str, 
     assert len(str(caught.value)) < 1000
 
 
-def test_a_model_of_two_towers_is_no_text_tower(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r'text tower ".*": a clip model has two towers\. Give a text encoder'):
+def test_a_model_of_two_towers_is_asked_for_as_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r'text tower ".*": a clip model has two .* Write model = "transformers:'):
         text_encoder(transformer=str(transformers_clip(tmp_path)), pretrained=True, vocabulary=None, config={})
 
 

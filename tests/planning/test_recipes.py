@@ -63,7 +63,7 @@ def test_its_towers_are_for_what_its_data_show(name: str) -> None:
 @each_recipe
 def test_its_image_towers_can_be_made(name: str) -> None:
     for setup in setups(RECIPES[name]):
-        if setup.image is not None and setup.image.mlp is None:
+        if setup.image is not None and not (setup.image.mlp or setup.image.model):
             with torch.device("meta"):
                 assert image_encoder(setup.image.model_copy(update={"pretrained": False})).width > 0
             assert not setup.image.pretrained or has_weights(setup.image)
@@ -77,7 +77,7 @@ def has_weights(tower: ImageTower) -> bool:
 @each_recipe
 def test_its_text_tower_can_be_configured_and_reads_as_many_tokens_as_it_is_given(name: str) -> None:
     text = RECIPES[name].text
-    if text is not None and text.mlp:
+    if text is not None and (text.mlp or text.model):
         return
     if text is not None and not text.pretrained:
         assert text.vocabulary is not None

@@ -11,7 +11,7 @@ from benchsuite.data.base import Split
 from benchsuite.errors import RunError, UsageError
 from benchsuite.methods import Clock, Loss, PairBatch, create_method, method_class
 from benchsuite.methods.infonce import InfoNCE, InfoNCELearnable
-from benchsuite.models.dual_encoder import weights_digest
+from benchsuite.models.towers import weights_digest
 from benchsuite.setup import Augmentation, Optimizer, Setup
 from benchsuite.training.cost import Meter
 from benchsuite.training.deepspeed_deviations import engine_class, import_deepspeed

@@ -11,8 +11,9 @@ from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
 from benchsuite.errors import UsageError
 from benchsuite.methods import Clock, create_method, method_class
-from benchsuite.models.dual_encoder import seeded_encoder, weights_digest
+from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.tokenizer import Tokens, words_for
+from benchsuite.models.towers import weights_digest
 from benchsuite.setup import Setup
 from benchsuite.training import distributed, shares
 from benchsuite.training.feed import Feed, Inputs

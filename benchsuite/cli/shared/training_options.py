@@ -20,6 +20,7 @@ from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
 from benchsuite.running import Running, Way, require_trainable_here
+from benchsuite.setup import MODEL
 
 if TYPE_CHECKING:
     from benchsuite.cluster.options import ClusterOptions
@@ -46,6 +47,14 @@ class TrainingOptions:
     """What `repro`, `run` and `tune` take alike."""
 
     data: Folders = None
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="The pretrained model of the recipe's towers: transformers:NAME or open_clip:NAME?pretrained=TAG, or "
+            "a FOLDER in place of NAME.",
+            metavar="LIBRARY:NAME",
+        ),
+    ] = None
     plugin: Plugins = None
     tables: Tables = None
     results: Results = RESULTS
@@ -95,7 +104,7 @@ class TrainingOptions:
 
     @property
     def folders(self) -> dict[str, str]:
-        return parse_folders(self.data)
+        return parse_folders(self.data) | ({MODEL: self.model} if self.model else {})
 
     @property
     def every(self) -> "Every | None":

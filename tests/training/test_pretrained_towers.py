@@ -1,0 +1,197 @@
+"""Sides of pretrained models as towers: what is trained of them, by which methods, and how a training goes on."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from support.peers import open_clip_clip, transformers_clip, transformers_siglip
+from support.resuming import STEPS, require_equal, stopped_and_resumed, trained
+
+from benchsuite.data.base import Split
+from benchsuite.errors import UsageError
+from benchsuite.methods import create_method
+from benchsuite.models.dual_encoder import seeded_encoder
+from benchsuite.models.judged import judged
+from benchsuite.models.pretrained import choose_trained, merge_lora, opened
+from benchsuite.models.sides import TrainedSides
+from benchsuite.models.towers import ImageEncoder
+from benchsuite.models.vectors import text_reader
+from benchsuite.planning.data_folders import require_fitting
+from benchsuite.planning.resolve import with_models
+from benchsuite.setup import ImageTower, Setup, TextTower
+from benchsuite.training.loop import train
+
+Make = Callable[..., Setup]
+MODELS = {"clip": transformers_clip, "siglip": transformers_siglip, "open_clip": open_clip_clip}
+LIBRARY = {"clip": "transformers", "siglip": "transformers", "open_clip": "open_clip"}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Tiny models with random weights, by kind."""
+    folder = tmp_path_factory.mktemp("models")
+    return {kind: f"{LIBRARY[kind]}:{make(folder / kind)}" for kind, make in MODELS.items()}
+
+
+@pytest.fixture
+def tuning(make_setup: Make, models: dict[str, str]) -> Make:
+    """`tuning(kind, image={}, text={}, **training)`: the setup with both sides of a model, resolved."""
+
+    def make(kind: str, image: dict[str, Any] | None = None, text: dict[str, Any] | None = None, **more: Any) -> Setup:
+        towers = {
+            "image": ImageTower(model=models[kind], **(image or {})),
+            "text": TextTower(model=models[kind], **(text or {})),
+        }
+        return with_models(make_setup(**{"lr": 1e-3, "steps": STEPS, **more}).model_copy(update=towers), {})
+
+    return make
+
+
+@pytest.mark.parametrize("kind", sorted(MODELS))
+def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str, str], split: Split) -> None:
+    setup = tuning(kind)
+    encoder = seeded_encoder(setup, 0, 0)
+    sides, model = TrainedSides(encoder, text_reader(setup, split), setup.image), judged(models[kind])
+    texts = [captions[0] for captions in split.captions[:9]]
+    for features in (False, True):
+        assert torch.equal(sides.pictures(split.images[:9], features), model.sides.pictures(split.images[:9], features))
+        assert torch.equal(sides.texts(texts, features), model.sides.texts(texts, features))
+
+
+def changed(setup: Setup, split: Split, method: str = "infonce") -> set[str]:
+    """The parameters that a training moved, by name."""
+    before, after = seeded_encoder(setup, 0, 0).state_dict(), trained(method, setup, split).state
+    return {name for name, value in before.items() if not torch.equal(value, after[name])}
+
+
+LAST = {
+    "clip": r"visual_projection|text_projection|layers\.1\.|post_layernorm|final_layer_norm",
+    "open_clip": r"visual\.proj|text_projection|resblocks\.1\.|ln_post|ln_final",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(LAST))
+def test_the_last_blocks_and_what_follows_are_trained(kind: str, tuning: Make, split: Split) -> None:
+    both = {"train": "last 1"}
+    moved = changed(tuning(kind, both, both), split)
+    assert moved == {name for name in seeded_encoder(tuning(kind), 0, 0).state_dict() if re.search(LAST[kind], name)}
+
+
+@pytest.mark.parametrize("kind", sorted(MODELS))
+def test_all_of_a_tower_is_trained_and_nothing_of_a_frozen_one(kind: str, tuning: Make, split: Split) -> None:
+    setup = tuning(kind, text={"train": "none"}, steps=2)
+    moved = changed(setup, split, "temo")
+    names = [name for name, part in seeded_encoder(setup, 0, 0).named_parameters() if name.startswith("image")]
+    assert moved == {name for name in names if "logit" not in name}
+
+
+def test_a_new_projection_is_trained_in_place_of_the_models(tuning: Make, split: Split) -> None:
+    frozen = {"train": "none", "projection": "new"}
+    setup = tuning("clip", frozen, frozen)
+    assert setup.projection.width == 8
+    assert changed(setup, split) == {"image_projection.weight", "text_projection.weight"}
+
+
+@pytest.mark.parametrize("kind", ["clip", "open_clip"])
+def test_lora_trains_what_it_adds_and_merged_it_gives_the_same(kind: str, tuning: Make, split: Split) -> None:
+    pytest.importorskip("peft")
+    lora = {"train": "lora", "lora": {"rank": 2, "targets": LAYERS[kind]}}
+    setup = tuning(kind, lora, lora, lr=1e-2)
+    result = train(setup, create_method("infonce"), split, 0)
+    moved = changed(setup, split)
+    assert moved == {name for name in seeded_encoder(setup, 0, 0).state_dict() if "lora_" in name}
+    whole, merged = result.encoder, merge_lora(result.encoder)
+    assert not [name for name in merged.state_dict() if "lora" in name]
+    pixels = torch.rand(2, 3, 32, 32)
+    start = seeded_encoder(tuning(kind), 0, 0).eval()
+    assert torch.allclose(merged.image(pixels), whole.image(pixels), atol=1e-6)
+    assert not torch.allclose(merged.image(pixels), start.image(pixels), atol=1e-3)
+
+
+LAYERS = {"clip": ["q_proj", "v_proj"], "open_clip": ["c_fc", "c_proj"]}
+WAYS = [
+    ("clip", {}, "infonce", {}),
+    ("clip", {"train": "lora"}, "siglip", {}),
+    ("open_clip", {"train": "last 1"}, "temo", {"zero_stage": 2}),
+    ("siglip", {"train": "all"}, "cwcl", {"processes": 2}),
+]
+
+
+@pytest.mark.parametrize(("kind", "image", "method", "more"), WAYS)
+def test_a_training_goes_on_to_the_same_bits(
+    kind: str, image: dict[str, Any], method: str, more: dict[str, Any], tuning: Make, split: Split, tmp_path: Path
+) -> None:
+    setup = tuning(kind, image, {"train": "none"} if method == "temo" else {}, **more)
+    require_equal(trained(method, setup, split), stopped_and_resumed(method, setup, split, tmp_path / "run"))
+
+
+def test_two_shares_are_as_one(tuning: Make, split: Split) -> None:
+    """No batch norm and no dropout: how a batch is shared changes nothing but rounding."""
+    one, two = (trained("infonce", tuning("clip", processes=count), split).curves["loss"] for count in (1, 2))
+    assert one == pytest.approx(two, rel=1e-4)
+    assert one[-1] < one[0]
+
+
+def edited(folder: Path, models: dict[str, str], kind: str) -> str:
+    """A copy of a model whose configuration has one more block of text than its weights."""
+    library, _, place = models[kind].partition(":")
+    shutil.copytree(place, folder / "edited")
+    file = folder / "edited" / ("open_clip_config.json" if kind == "open_clip" else "config.json")
+    config = json.loads(file.read_text("utf-8"))
+    part = config["model_cfg"]["text_cfg"] if kind == "open_clip" else config["text_config"]
+    part["layers" if kind == "open_clip" else "num_hidden_layers"] += 1
+    file.write_text(json.dumps(config))
+    return f"{library}:{folder / 'edited'}"
+
+
+@pytest.mark.parametrize("kind", sorted(MODELS))
+def test_a_checkpoint_of_another_architecture_is_refused(kind: str, models: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"edited: its weights are of another architecture .* and \d+ more") as caught:
+        opened(edited(tmp_path, models, kind))
+    assert len(re.findall(r"[\w.]+(?:layers|resblocks)\.2\.[\w.]+", str(caught.value))) == 3
+
+
+@pytest.mark.parametrize(
+    ("tower", "message"),
+    [
+        ({"train": "lora", "lora": {"targets": ["q_proj", "key"]}}, r"no linear layer is called key \(.*c_fc|fc1"),
+        ({"train": "last 3"}, "has 2 blocks"),
+    ],
+)
+def test_what_a_tower_lacks_is_named(tower: dict[str, Any], message: str, tuning: Make) -> None:
+    pytest.importorskip("peft")
+    with pytest.raises(UsageError, match=f"image tower .*{message}"):
+        seeded_encoder(tuning("clip", tower), 0, 0)
+
+
+def test_blocks_are_those_of_transformers() -> None:
+    with pytest.raises(UsageError, match='tower "image": train = "last 1" is for transformers'):
+        choose_trained(
+            ImageEncoder(ImageTower(timm="test_resnet")), ImageTower(timm="x", train="last 1"), 'tower "image"'
+        )
+
+
+def test_weights_that_change_after_the_plan_are_refused(tuning: Make, models: dict[str, str]) -> None:
+    setup = tuning("clip")
+    other = setup.image.model_copy(update={"place": models["siglip"]})
+    with pytest.raises(UsageError, match="its weights have changed since the run was planned"):
+        seeded_encoder(setup.model_copy(update={"image": other}), 0, 0)
+
+
+def test_two_frozen_towers_have_nothing_to_train(tuning: Make) -> None:
+    frozen = {"train": "none"}
+    with pytest.raises(UsageError, match="there is nothing to train"):
+        require_fitting("recipe", tuning("clip", frozen, frozen))
+    require_fitting("recipe", tuning("clip", frozen, {**frozen, "projection": "new"}))
+
+
+@pytest.mark.parametrize("name", ["transformers:nowhere/at/all", "open_clip:nowhere", "timm:test_vit", "clip"])
+def test_a_model_that_is_not_there_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(UsageError, match=r"write transformers:|cannot be loaded|no such folder"):
+        opened(name)
