@@ -1,25 +1,34 @@
-"""The regression gate's runs: a few seconds of every built-in method, in one process."""
+"""The regression gate's values of a built-in method: on fixed embeddings, and of a few seconds of training.
+
+On fixed embeddings: its loss, terms, gauges and gradient norm, step by step, in float64, on few samples, through a
+whole schedule. Each sample comes back, so that schedules and per-sample state matter. Nothing is trained, so errors do
+not grow. Equal values do not prove a method right; changed values tell which method a code change affects.
+"""
 
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from benchsuite.canonical import short_digest
+from benchsuite.conformance.subject import Subject, differentiable, modes, parts, tensors
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.execution.measure import eight_digits, measure
 from benchsuite.files import write_whole
-from benchsuite.gate.arithmetic import NOTICEABLE, arithmetic
 from benchsuite.gate.decision import FIRST, Check, Expectations, Expected, check_method
 from benchsuite.methods import create_method, method_class
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 from benchsuite.paths import baselines
 from benchsuite.planning.plan import Run, plan_under
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods
 from benchsuite.setup import Towers
+from benchsuite.training.curves import number
 
 SEEDS = 2
 IMAGES, STEPS = 128, 16
@@ -115,3 +124,38 @@ def read_expectations() -> Expectations:
     """The stored expectations."""
     file = expectations_file()
     return Expectations.model_validate_json(file.read_bytes()) if file.exists() else Expectations(methods={})
+
+
+SIZE, VISITS, VISITS_PER_EPOCH = 6, 8, 2
+CLUSTER_SIZES = (1, 4, 11)
+NOTICEABLE: Mapping[str, Mapping[str, Any]] = {
+    name: {"p": 0.5} for name in ("gap-hard-swap", "gap-hard-swap-feature", "gap-soft-swap")
+}
+"""Hyper-parameters for methods whose default acts in too few steps to affect a short run."""
+
+
+def arithmetic(name: str) -> dict[str, dict[str, list[float]]]:
+    """The values of a method as it is now, by towers, curve and step."""
+    subject = Subject(name)
+    return {mode: _curves(subject, mode) for mode in modes(subject.template)}
+
+
+def _curves(subject: Subject, mode: str) -> dict[str, list[float]]:
+    options: dict[str, Any] = {**NOTICEABLE.get(subject.name, {})}
+    if "cluster_sizes" in subject.fields:
+        options["cluster_sizes"] = CLUSTER_SIZES
+    torch.manual_seed(0)
+    method = subject.make(**options).double()
+    curves: dict[str, list[float]] = {}
+    for step in range(VISITS):
+        rows = differentiable(tensors(parts(method, mode), SIZE, seed=step))
+        if "cluster" in rows:
+            rows["cluster"] = torch.arange(SIZE) % len(CLUSTER_SIZES)
+        torch.manual_seed(step)
+        loss = method(PairBatch(**rows), Clock(step, VISITS, epoch=step // VISITS_PER_EPOCH))
+        leaves = [leaf for leaf in (*rows.values(), *method.parameters()) if leaf.requires_grad]
+        norms = [g.norm() for g in torch.autograd.grad(loss.total, leaves, allow_unused=True) if g is not None]
+        values = {"loss": loss.total, **loss.terms, **loss.gauges, "gradient_norm": torch.stack(norms).norm()}
+        for curve, value in values.items():
+            curves.setdefault(curve, []).append(number(value))
+    return curves

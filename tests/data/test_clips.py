@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from benchsuite.data.synthetic import clip_grammar as grammar
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic import scene_grammar
 from benchsuite.data.synthetic.clips import Clips
@@ -56,7 +55,7 @@ def read(text):
     text, *beside = re.split(r" (?:near|beside|by) ", text)
     fits = [
         (verb, found[1])
-        for verb, forms in grammar.DOING.items()
+        for verb, forms in world.DOING.items()
         for form in forms
         if (found := re.fullmatch(form.replace("{}", r"((?:the )?\w+ \w+)"), text))
     ]
@@ -69,7 +68,7 @@ def read(text):
 def test_every_narration_is_true_and_names_verb_and_nouns():
     clips, columns = list(world.imagine(11, 2, 400)), generate(11, "test", 400)
     for clip, captions, paraphrases in zip(clips, columns["captions"], columns["paraphrases"], strict=True):
-        nouns = [grammar.CLASS_NAMES["noun"][noun] for noun in (clip.noun, clip.other) if noun != world.NO_OTHER]
+        nouns = [world.CLASS_NAMES["noun"][noun] for noun in (clip.noun, clip.other) if noun != world.NO_OTHER]
         here = [PATTERNS[clip.pattern], GROUNDS[clip.ground]]
         assert len(captions) == len(paraphrases) == 5
         for text in captions + paraphrases:
@@ -79,7 +78,7 @@ def test_every_narration_is_true_and_names_verb_and_nouns():
 
 
 def test_class_names_are_in_the_order_of_the_labels():
-    names = grammar.CLASS_NAMES
+    names = world.CLASS_NAMES
     assert [len(names[key]) for key in Clips.labels[:3]] == [12, 40, 480]
     assert names["noun"][13] == f"{COLOURS[1]} {SHAPES[3]}"
     assert names["verb"][9] == "put down"

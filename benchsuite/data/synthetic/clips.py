@@ -5,7 +5,6 @@ from typing import ClassVar
 import numpy as np
 
 from benchsuite.data.cached import Columns
-from benchsuite.data.synthetic import clip_grammar as grammar
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic.base import Synthetic
 from benchsuite.data.synthetic.scene_drawing import Bytes, colours, stamp, stencil
@@ -29,7 +28,7 @@ class Clips(Synthetic):
     shows: ClassVar = "clips"
     splits: ClassVar = ("train", "validation", "test")
     labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
-    class_names: ClassVar = grammar.CLASS_NAMES
+    class_names: ClassVar = world.CLASS_NAMES
 
     train: Count = 6_000
     """Training clips."""
@@ -47,7 +46,7 @@ class Clips(Synthetic):
         clips = world.imagine(self.seed, number, count)
         images = paint(clips, stream(self.seed, 13, number))
         captions, paraphrases = (
-            grammar.narrations(clips, count, NARRATIONS, self.seed, number, purpose) for purpose in (0, 1)
+            world.narrations(clips, count, NARRATIONS, self.seed, number, purpose) for purpose in (0, 1)
         )
         verb, noun = clips.facts[:, 0], clips.facts[:, 1]
         return {
