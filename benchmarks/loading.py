@@ -1,6 +1,6 @@
-"""Pictures a second from tar files beside open_clip's own loader, a training step beside its towers, and small data.
+"""Pictures a second from tar files beside open_clip's own loader, as ratios of what runs in turn in one process.
 
-All as ratios of what runs in turn in one process. Needs open-clip-torch (with open_clip_train) and webdataset.
+Needs open-clip-torch (with open_clip_train) and webdataset.
 
     python benchmarks/loading.py [--workers 0 1 2] [--pairs 2000] [--batch 64]
 """
@@ -8,14 +8,13 @@ All as ratios of what runs in turn in one process. Needs open-clip-torch (with o
 import argparse
 import io
 import logging
-import os
 import tarfile
 import tempfile
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -28,7 +27,6 @@ from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
 from benchsuite.methods import create_method
-from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.vectors import text_reader
 from benchsuite.planning.plan import resolve_setup
 from benchsuite.planning.recipe import read_recipe
@@ -36,7 +34,6 @@ from benchsuite.setup import Data, Protocol, Setup
 from benchsuite.torchvision_ops import make_importable
 from benchsuite.training.feed import Feed
 from benchsuite.training.loading import Ahead
-from benchsuite.training.loop import train
 
 SHARD = 250
 REPEATS = 2
@@ -68,28 +65,26 @@ def write(folder: Path, pairs: int) -> None:
                     tar.addfile(member, io.BytesIO(content))
 
 
-def setup_for(folder: Path, batch: int, steps: int, side: int, data: str = "cc3m") -> Setup:
+def setup_for(folder: Path, batch: int, steps: int, side: int) -> Setup:
     """Any setup for this data; its towers are small."""
     recipe = read_recipe("scenes-smoke")
-    options = {"size": side} if data == "cc3m" else {}
     changes = {
-        "data": Data(name=data, options=options),
+        "data": Data(name="cc3m", options={"size": side}),
         "training": recipe.training.model_copy(update={"batch": batch, "steps": steps}),
         "protocols": {"geometry": Protocol(task="geometry", options={"split": "train"})},
         "clusters": None,
         "experts": None,
     }
     planned = recipe.model_copy(update=changes)
-    return resolve_setup(planned, next(iter(recipe.backbones)), {"cc3m": str(folder)} if data == "cc3m" else {})
+    return resolve_setup(planned, next(iter(recipe.backbones)), {"cc3m": str(folder)})
 
 
 def ours(setup: Setup, split: Split, workers: int) -> Iterator[int]:
     """The number of pairs of each batch as a step gets it: decoded, augmented, normalised, in words' ids."""
     plan, needs = BatchPlan(split, setup.training.batch, setup.augmentation, 0), create_method("infonce").needs
-    feed = Feed(setup, plan, text_reader(setup, split), needs, Prepared(), CPU, workers)
-    for step in range(setup.training.steps):
-        yield len(feed(step, 0).pixels["image"])
-    feed.close()
+    with closing(Feed(setup, plan, text_reader(setup, split), needs, Prepared(), workers=workers)) as feed:
+        for step in range(setup.training.steps):
+            yield len(feed(step, 0).pixels["image"])
 
 
 def read(setup: Setup, split: Split, workers: int) -> Iterator[int]:
@@ -146,37 +141,13 @@ def in_turn(ways: dict[str, Callable[[], float]]) -> dict[str, float]:
     return {name: median(values) for name, values in seen.items()}
 
 
-def step_seconds(setup: Setup, split: Split, workers: int) -> float:
-    """Of a whole training step."""
-    os.environ["BENCHSUITE_WORKERS"] = str(workers)
-    times: list[float] = []
-    train(setup, create_method("infonce"), split, 0, lambda _: times.append(time.perf_counter()))
-    return median(b - a for a, b in pairwise(times[2:]))
-
-
-def tower_seconds(setup: Setup, split: Split) -> float:
-    """Of forward and backward of both towers on one batch that is there already."""
-    words = text_reader(setup, split)
-    assert words is not None
-    encoder = seeded_encoder(setup, words.size, 0).train()
-    plan = BatchPlan(split, setup.training.batch, setup.augmentation, 0)
-    inputs = Feed(setup, plan, words, create_method("infonce").needs, Prepared(), CPU, 0)(0, 0)
-    times = []
-    for _ in range(setup.training.steps):
-        begin = time.perf_counter()
-        (encoder.image(inputs.pixels["image"]).sum() + encoder.text(inputs.tokens["text"]).sum()).backward()
-        times.append(time.perf_counter() - begin)
-    return median(times)
-
-
 def main() -> None:
-    """Print three tables."""
+    """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--side", type=int, default=224)
-    parser.add_argument("--steps-only", action="store_true", help="leave out the first table")
     given = parser.parse_args()
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as temporary:
@@ -185,7 +156,7 @@ def main() -> None:
         split = create_dataset("cc3m", folder=str(folder), size=given.side).split("train")
         setup = setup_for(folder, given.batch, given.pairs // given.batch, given.side)
         print(f"pairs a second from tar files, pictures of 500 x 375 to {given.side} x {given.side}")
-        for n in () if given.steps_only else given.workers:
+        for n in given.workers:
             found = in_turn(
                 {
                     "benchsuite": lambda n=n: rate(ours(setup, split, n)),
@@ -199,20 +170,6 @@ def main() -> None:
                 f"(x{found['read'] / found['open_clip']:.2f})",
                 flush=True,
             )
-        setup = setup_for(folder, given.batch, 16, 32)
-        split = create_dataset("cc3m", folder=str(folder), size=32).split("train")
-        ways = {f"{n} workers": lambda n=n: step_seconds(setup, split, n) for n in given.workers}
-        found = in_turn({"towers": lambda: tower_seconds(setup, split), **ways})
-        print("a training step on these pictures (32 x 32, small towers) over its towers' forward and backward alone")
-        for name in ways:
-            print(f"  {name}: {found[name] / found['towers']:.2f}", flush=True)
-        setup = setup_for(folder, given.batch, 30, 32, "scenes")
-        split = create_dataset("scenes").split("train")
-        ways = {f"{n} workers": lambda n=n: step_seconds(setup, split, n) for n in given.workers}
-        found = in_turn(ways)
-        print("a training step on arrays in memory (scenes), relative to no workers")
-        for name in ways:
-            print(f"  {name}: {found[name] / found[next(iter(ways))]:.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -52,15 +52,15 @@ def make(name: str, batch: int) -> Method:
     return create_method(name, num_samples=batch, width=WIDTH)
 
 
-def inputs(method: Method, batch: int) -> dict[str, Tensor]:
+def inputs(method: Method, batch: int, device: str = "cpu") -> dict[str, Tensor]:
     """What the method reads: unit vectors, ids in order, one cluster."""
     generator = torch.Generator().manual_seed(0)
     ids = {"index": torch.arange(batch), "cluster": torch.zeros(batch, dtype=torch.long)}
     names = parts(method, modes(method)[0])
     return {
-        n: ids[n]
+        n: ids[n].to(device)
         if n in ids
-        else torch.nn.functional.normalize(torch.randn(batch, WIDTH, generator=generator)).requires_grad_(
+        else torch.nn.functional.normalize(torch.randn(batch, WIDTH, generator=generator).to(device)).requires_grad_(
             n not in TEACHER_PARTS
         )
         for n in names

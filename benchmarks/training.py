@@ -19,6 +19,8 @@ from benchsuite.conformance.subject import modes, parts
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
+from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.setup import Setup
 
 TOWERS = "towers alone"
 PLAIN = "written plainly"
@@ -37,7 +39,9 @@ def cases(size: str) -> Iterator[Case]:
 
 def step(recipe: str, steps: int, aims: Mapping[str, float] | None = None) -> Case:
     """So many steps of a training with InfoNCE; the towers' forward and backward pass on one batch as often."""
-    training = Training(recipe)
+    from benchsuite.planning.plan import plan_run
+
+    training = Training(plan_run("infonce", recipe, "RN50", 0, {}).setup)
     what = f"{steps} training steps at {recipe}, InfoNCE, in CPU time of its own"
     calls = {OURS: partial(training.steps, steps), TOWERS: partial(training.towers, steps)}
     return Case(f"step-{recipe}", what, calls, aims or {})
@@ -46,26 +50,26 @@ def step(recipe: str, steps: int, aims: Mapping[str, float] | None = None) -> Ca
 class Training:
     """A training that has begun: all that `train` makes."""
 
-    def __init__(self, recipe: str) -> None:
+    def __init__(self, setup: Setup, encoder: DualEncoder | None = None) -> None:
+        """Of new towers, or of `encoder`."""
         from benchsuite.data.batches import BatchPlan
         from benchsuite.data.prepared import Prepared
         from benchsuite.execution.evaluate import opened
         from benchsuite.models.dual_encoder import seeded_encoder
         from benchsuite.models.vectors import text_reader
-        from benchsuite.planning.plan import plan_run
         from benchsuite.training.curves import Curves
         from benchsuite.training.engine import join_processes, parameter_groups, start_engine
         from benchsuite.training.feed import Feed
         from benchsuite.training.loop import Trainee
 
-        self.setup = setup = plan_run("infonce", recipe, "RN50", 0, {}).setup
+        self.setup = setup
         join_processes()
         split = opened(setup.data).split("train")
         words = text_reader(setup, split)
         assert words is not None
-        self.encoder = seeded_encoder(setup, words.size, 0, image_inputs=split.images.shape[-1])
+        self.encoder = encoder or seeded_encoder(setup, words.size, 0, image_inputs=split.images.shape[-1])
         method = create_method("infonce", num_samples=len(split), tau=0.05)
-        self.trainee = Trainee(self.encoder, method, 0)
+        self.trainee = Trainee(self.encoder, method, 0, setup.training.processes)
         self.engine = start_engine(self.trainee, parameter_groups(self.encoder, method, setup), setup)
         self.engine.train()
         plan = BatchPlan(split, setup.training.batch, setup.augmentation, 0)
@@ -88,12 +92,19 @@ class Training:
 
     def towers(self, number: int) -> Numbers:
         """As many forward and backward passes of the towers."""
+        precision = self.setup.training.precision
         for _ in range(number):
-            rows = [*self.trainee.embeddings(self.inputs).values()]
+            with torch.autocast(self.inputs.extra["index"].device.type, torch.bfloat16, enabled=precision == "bf16"):
+                rows = [*self.trainee.embeddings(self.inputs).values()]
             torch.autograd.backward(rows, [torch.ones_like(row) for row in rows])
             for parameter in self.encoder.parameters():
                 parameter.grad = None
         return {}
+
+    def end(self) -> None:
+        """Let go of its memory and its workers."""
+        self.feed.close()
+        self.engine.destroy()
 
 
 Rows = dict[str, Tensor]

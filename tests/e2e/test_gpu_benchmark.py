@@ -1,0 +1,29 @@
+"""`benchmarks/gpu.py` by its command: without a GPU it runs small, so that it works on the day that there is one."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.gpu]
+COMMAND = [sys.executable, str(Path(__file__).parents[2] / "benchmarks" / "gpu.py"), "--small", "--out", "gpu.json"]
+
+
+def test_every_arm_is_measured(tmp_path: Path) -> None:
+    parts = ["--only", "checks", "--only", "ViT-B/16", "--only", "losses", "--only", "loading"]
+    done = subprocess.run([*COMMAND, *parts], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = json.loads((tmp_path / "gpu.json").read_text("utf-8"))["lines"]
+    check, *measured = lines
+    assert "(bound 1e-04)" in check["note"]
+    steps = [line["arm"] for line in measured if line["part"].startswith("ViT-B/16")]
+    assert (steps[0], steps[-1]) == ("as is", "as is, again")
+    assert {"ZeRO 1", "towers alone", "compiled towers", "8 shares", "open_clip's loop"} < {*steps}
+    assert {line["part"] for line in measured} >= {"losses, B 64", "losses, B 128", "loading"}
+    for line in measured:
+        assert 0 < line["samples_per_second"] < math.inf, line
+        assert line["peak_bytes"] > 0, line
+        assert line["arm"] in done.stdout
