@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchsuite.data.base import Split
 from benchsuite.errors import RunError, UsageError
@@ -14,6 +15,7 @@ from benchsuite.methods.infonce import InfoNCE, InfoNCELearnable
 from benchsuite.models.towers import weights_digest
 from benchsuite.setup import Augmentation, Optimizer, Setup
 from benchsuite.training.cost import Meter
+from benchsuite.training.curves import Curves
 from benchsuite.training.deepspeed_deviations import engine_class, import_deepspeed
 from benchsuite.training.loop import Trained, train
 
@@ -92,6 +94,34 @@ def test_training_moves_both_towers_and_lowers_the_loss(make_setup: Make, split:
         if name.endswith("projection.weight"):
             assert not torch.allclose(after, before, atol=1e-4), name
     assert not trained.encoder.training
+
+
+class Waits(TorchDispatchMode):
+    """Counts single numbers that are read, for which a GPU's queue has to run empty, and collectives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read, self.collectives = 0, 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.read += func is torch.ops.aten._local_scalar_dense.default
+        self.collectives += func.namespace == "c10d"
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(("stage", "collectives"), [(0, 0), (1, 3), (2, 3)])
+def test_a_step_waits_and_sends_no_more_often(
+    make_setup: Make, split: Split, monkeypatch: pytest.MonkeyPatch, stage: int, collectives: int
+) -> None:
+    """Read are: loss, gradient norm, the text tower's mask, and two of the augmentation, which are never on a GPU."""
+    monkeypatch.setattr(Curves, "keeps", lambda curves, step: False)
+    found = []
+    for steps in (2, 3):
+        with Waits() as waits:
+            train(make_setup(steps=steps, zero_stage=stage), infonce(), split, 0)
+        found.append(waits)
+    assert found[1].read - found[0].read <= 5
+    assert found[1].collectives - found[0].collectives <= collectives
 
 
 @contextmanager
