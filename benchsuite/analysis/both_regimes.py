@@ -14,13 +14,13 @@ Outcome = Literal[
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
-    "robust gain": "the row is better as printed, and when all rows are tuned alike",
-    "gain of tuning": "better as printed; when all rows are tuned alike, that gain is not there",
-    "open when tuned": "better as printed; when all rows are tuned alike, that gain is possible and not confirmed",
-    "gain when tuned": "better only when all rows are tuned alike",
-    "no gain seen": "neither comparison confirms it",
+    "robust gain": "better as printed, and with all rows tuned alike",
+    "gain of tuning": "better as printed only: with all rows tuned alike it is gone: the baseline's values explain it",
+    "open when tuned": "better as printed; with all rows tuned alike that gain is possible and not confirmed",
+    "gain when tuned": "better only with all rows tuned alike",
+    "no gain seen": "neither comparison confirms it, after correction for all headline claims of the paper",
     "worse": "significantly worse in a comparison, better in none",
-    "not known": "one of the two comparisons is missing",
+    "not known": "a comparison is missing",
 }
 
 

@@ -100,6 +100,8 @@ class Headlines:
     """The headline claims at one scale."""
 
     scale: str
+    data: Sequence[str]
+    """What it measures on, in a sentence for each recipe."""
     origin: Origin | None
     """None without runs."""
     fates: Sequence[Fates]
@@ -135,7 +137,8 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
     regimes = Counter(view.asked.table for view in views)
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     alone = [(view, one) for view, one in claims if one.claim.headline and regimes[view.asked.table] == 1]
-    return Headlines(scale, Origin.of(views), list(_fates(leaderboard, views)), forests(alone))
+    data = dict.fromkeys(view.setting.recipe.description.split(". ")[0].rstrip(".") for view in views)
+    return Headlines(scale, list(data), Origin.of(views), list(_fates(leaderboard, views)), forests(alone))
 
 
 def _fates(leaderboard: Leaderboard, views: Sequence[TableView]) -> Iterator[Fates]:

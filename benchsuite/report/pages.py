@@ -68,13 +68,14 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 def home(leaderboard: Leaderboard) -> Values:
     """What was measured, and where to look."""
     records = leaderboard.records.values()
-    counts = judged(leaderboard, leaderboard.views)["counts"]
     return {
-        "kinds": [kind for kind in KINDS if kind in counts],
         "headlines": headlines(leaderboard),
         "origin": Origin.of(leaderboard.views),
         "overviews": overviews(leaderboard),
-        "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
+        "papers": [
+            (paper, scale, stand_ins(views), headlines_at(leaderboard, scale, views).outcomes)
+            for (paper, scale), views in leaderboard.by_paper.items()
+        ],
         "measured_on": stand_ins(leaderboard.views),
         "tables": [
             (views, headlines_at(leaderboard, views[0].asked.scale, views).outcomes, of_added(leaderboard, views[-1]))
