@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,15 +117,10 @@ class BatchPlan:
 
 
 @lru_cache(maxsize=1)
-def epoch_order(seed: int, epoch: int, count: int) -> NDArray[np.unsignedinteger[Any]]:
-    """The shuffled positions of an epoch; cached, because shuffling millions takes longer than a step.
-
-    Each worker holds its own, so they are in the smallest integers: ten million take 40 MB.
-    """
-    order = np.arange(count, dtype=np.min_scalar_type(count))
-    numpy_stream(seed, "order", epoch).shuffle(order)
-    order.flags.writeable = False
-    return order
+def epoch_order(seed: int, epoch: int, count: int) -> NDArray[np.generic]:
+    """The shuffled positions of an epoch: cached, as shuffling takes longer than a step, and small, for each worker."""
+    numbers = np.arange(count, dtype=np.min_scalar_type(count))
+    return numpy_stream(seed, "order", epoch).permutation(numbers)
 
 
 def augmentation_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:

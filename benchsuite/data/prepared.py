@@ -1,14 +1,11 @@
-"""What is computed once for a training set: clusters of its captions, and frozen experts' embeddings.
-
-They are written to the cache block by block and mapped from there, so no process holds the rows of all images.
-"""
+"""What is computed once for a training set and cached: clusters of its captions, and frozen experts' embeddings."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import chain, repeat, tee
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +13,13 @@ from numpy.typing import NDArray
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
 from benchsuite.data.cached import made_once
-from benchsuite.data.embeddings import Matrix, create_embedding
+from benchsuite.data.embeddings import Embedded, Matrix, create_embedding
 from benchsuite.data.readers.images import stills
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.paths import cache
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
-Rows = NDArray[Any]
+T = TypeVar("T", bound=np.generic)
 LARGE = 500_000
 """Images up to which K-means sees all at once, in four times the memory of their embeddings; more come in batches."""
 BATCH, BATCHES = 1 << 14, 200
@@ -48,10 +45,7 @@ class Prepared:
         return {name: hashlib.sha256(rows.data).hexdigest()[:16] for name, rows in given.items()}
 
 
-EVERYTHING = frozenset({"cluster", "image_expert", "text_expert"})
-
-
-def prepare(setup: Setup, split: Split, needs: Set[str] = EVERYTHING) -> Prepared:
+def prepare(setup: Setup, split: Split, needs: Set[str]) -> Prepared:
     """What the setup offers and a method needs, from the cache if it was computed before."""
     wanted = setup.clusters if "cluster" in needs else None
     cluster, sizes = clusters(wanted, setup, split) if wanted else (None, None)
@@ -66,7 +60,7 @@ def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np
     ids = labelled_clusters(settings, split)
     if ids is None:
         key = {"clusters": settings.model_dump(mode="json")}
-        ids = _cached(key, setup, split, lambda: _k_means(settings, setup, split))
+        ids = _cached(key, setup, split, lambda: _k_means(settings, setup, split), np.int64)[:, 0]
     return ids, tuple(int(n) for n in np.bincount(ids))
 
 
@@ -115,10 +109,10 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> Matrix:
         return _means(embedding.texts(chain.from_iterable(lists)), map(len, counted))
 
     key = {"embedding": expert.embedding, "options": embedding.options(), "side": side}
-    return _cached(key, setup, split, rows)
+    return _cached(key, setup, split, rows, np.float32)
 
 
-def _means(made: Matrix | Iterator[Matrix], counts: Iterator[int]) -> Iterator[Matrix]:
+def _means(made: Embedded, counts: Iterator[int]) -> Iterator[Matrix]:
     """For each image the mean of its rows, so many as its count, as soon as all of them are made."""
     rows, due = np.empty((0, 0), np.float32), next(counts, 0)
     for block in [made] if isinstance(made, np.ndarray) else made:
@@ -135,18 +129,15 @@ def _means(made: Matrix | Iterator[Matrix], counts: Iterator[int]) -> Iterator[M
         raise UsageError("an embedding gave more or fewer rows than there are texts or images; it must give one each.")
 
 
-def _cached(key: Mapping[str, object], setup: Setup, split: Split, make: Callable[[], Iterator[Rows]]) -> Rows:
-    """Rows that are made block by block, mapped from the cache: all processes share their pages."""
+def _cached(
+    key: Mapping[str, object], setup: Setup, split: Split, make: Callable[[], Iterator[NDArray[T]]], dtype: type[T]
+) -> NDArray[T]:
+    """Rows, [N, D], written block by block and then mapped: no process holds them, and all share their pages."""
     data = {"data": setup.data.model_dump(mode="json"), "split": split.name, "version": VERSION}
-    file = cache() / "prepared" / f"{short_digest({**data, **key})}.npy"
+    file = cache() / "prepared" / short_digest({**data, **key})
 
     def write(draft: Path) -> None:
         with draft.open("wb") as stream:
-            for number, block in enumerate(make()):
-                if not number:
-                    about = np.lib.format.header_data_from_array_1_0(block)
-                    np.lib.format.write_array_header_1_0(stream, {**about, "shape": (len(split), *block.shape[1:])})
-                stream.write(block.data)
+            stream.writelines(block.data for block in make())
 
-    rows: Rows = np.load(made_once(file, write), mmap_mode="r", allow_pickle=False)
-    return rows
+    return np.memmap(made_once(file, write), dtype, "r").reshape(len(split), -1)

@@ -186,9 +186,7 @@ def train_tokenizer(vocabulary: int, *parts: TextsOfImages) -> Tokenizer:
     The trainer numbers letters in the order of a hash table, which differs each time. So it gets them in order, as
     special tokens, and the tokenizer is then built from the vocabulary that it learned.
     """
-    letters: set[str] = set()
-    for texts in chain.from_iterable(parts):
-        letters.update(*texts)
+    letters = set(chain.from_iterable(text for texts in chain.from_iterable(parts) for text in texts))
     # it maps each letter by itself, so that letters need no pass over the normalised texts
     normalized = set(BertNormalizer(lowercase=True).normalize_str("".join(letters)))
     alphabet = sorted(c for c in normalized if not c.isspace())

@@ -13,7 +13,7 @@ from support.real_files import image_files, png
 from benchsuite.data import prepared
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
-from benchsuite.data.prepared import Prepared, prepare
+from benchsuite.data.prepared import Prepared
 from benchsuite.data.readers.images import LazyClips, LazyImages
 from benchsuite.data.vectors import Rows, VectorLists
 from benchsuite.errors import UsageError
@@ -39,6 +39,10 @@ def setup(digest: str, clusters: Clusters | None = None, experts: Experts | None
         clusters=clusters,
         experts=experts,
     )
+
+
+def prepare(request: Setup, part: Split) -> Prepared:
+    return prepared.prepare(request, part, {"cluster", "image_expert", "text_expert"})
 
 
 def test_nothing_asked_for_is_nothing_prepared() -> None:

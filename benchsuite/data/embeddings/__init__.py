@@ -13,13 +13,12 @@ from benchsuite.fields import Options
 from benchsuite.registry import embeddings
 
 Matrix = NDArray[np.float32]
+Embedded = Matrix | Iterator[Matrix]
+"""All rows, or blocks of them where millions must not be in memory together."""
 
 
 class Embedding(Options, ABC):
-    """Embeds texts, images, or both, without being trained here. Annotate its options, register it.
-
-    It gives a row each, [N, D], or an iterator of blocks of rows where millions must not be in memory together.
-    """
+    """Embeds texts, images, or both, without being trained here. Annotate its options, register it."""
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
@@ -27,11 +26,11 @@ class Embedding(Options, ABC):
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
 
-    def texts(self, texts: Iterable[str]) -> Matrix | Iterator[Matrix]:
+    def texts(self, texts: Iterable[str]) -> Embedded:
         """A row for each text; they can be gone through once."""
         raise UsageError(f"{self.card.name} embeds no texts.")
 
-    def images(self, images: NDArray[np.uint8]) -> Matrix | Iterator[Matrix]:
+    def images(self, images: NDArray[np.uint8]) -> Embedded:
         """A row for each image of uint8 [N, H, W, 3], which may be decoded only when sliced."""
         raise UsageError(f"{self.card.name} embeds no images.")
 

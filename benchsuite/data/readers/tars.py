@@ -17,14 +17,12 @@ from benchsuite.workers import spread
 IMAGES = ("jpg", "jpeg", "png", "webp")
 VERSION = 3
 """Of the kept indexes."""
-FEW = 8
-"""With fewer tar files, one process goes through all: each takes a second for ten thousand pairs."""
 
 
 def members_of(tars: Sequence[Path], all_of_them: bool) -> Iterator[tuple[Path, str, int, int, str]]:
     """Tar file, key, offset, size and caption of all images in order; by several processes if all are needed."""
     sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
-    read = spread(lambda tar: len(_members(tar)), tars, FEW) if all_of_them else tars  # they leave members in the cache
+    read = spread(lambda tar: len(_members(tar)), tars, few=8) if all_of_them else tars  # kept in the cache
     for tar, _, size in zip(tars, read, sizes, strict=True):
         members = _members(tar)
         done += size
