@@ -38,7 +38,6 @@ class FrozenImages:
 
     def __init__(self, asked: Asked) -> None:
         make_importable()
-        self._asked = asked
         self._body, self._pictures = _timm(asked) if asked.library == "timm" else _clip_images(asked)
         self.size, self.fit = self._pictures.size, self._pictures.fit
         self._body = self._body.eval().to(fastest())
@@ -57,7 +56,6 @@ class FrozenTexts:
     def __init__(self, asked: Asked, data: Data | None = None, train: Split | None = None) -> None:
         """With data, whose captions train the tokenizer of an encoder with random weights."""
         make_importable()
-        self._asked = asked
         self._words, body = _texts(asked, data, train)
         self._body = body.eval().to(fastest())
         self.about = _about(asked, self._body)

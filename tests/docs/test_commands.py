@@ -16,6 +16,7 @@ from support.made_records import any_record
 from support.made_trials import trials_file
 from support.measured import HIGH, LOW, fill
 from support.own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
+from support.peers import transformers_clip
 
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.subjects import require_tuning
@@ -43,6 +44,7 @@ NOT_RUN = {
     "benchsuite evaluate transformers:": "downloads",
     "benchsuite evaluate timm:": "downloads",
     "benchsuite regress": "minutes; .ci/run and tests/gate/test_scores.py run it",
+    "benchsuite weights RUN --format": "needs a fine-tuned run; tests/encoders/test_export_model.py",
     "benchsuite embed pairs": "downloads encoders; tests/cli/test_features_page.py runs it with small ones",
     "benchsuite embed scenes": "tests/cli/test_features_page.py",
     "benchsuite verify runs --rerun": "trains; tests/cli/test_verify_rerun.py",
@@ -73,6 +75,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_trials(folder / "results" / TRIALS / "latents-pairs.parquet", trials)
     (folder / "mine.py").write_text(blocks("README.md", "python")[0])
     write_image_folder(folder / "photos", 90)
+    transformers_clip(folder / "clip")
     write_table(folder / "shop", {"photo": name, "title": caption, "details": colour})
     write_table(folder / "zoo", {"image": name, "caption": caption, "animal": colour})
     smoke = ("repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/InfoNCE,RN50/TeMo", "--seeds", "1")

@@ -14,6 +14,7 @@ from support.resuming import STEPS, require_equal, stopped_and_resumed, trained
 
 from benchsuite.data.base import Split
 from benchsuite.errors import UsageError
+from benchsuite.execution.ticket import Ticket
 from benchsuite.methods import create_method
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.judged import judged
@@ -22,7 +23,8 @@ from benchsuite.models.sides import TrainedSides
 from benchsuite.models.towers import ImageEncoder
 from benchsuite.models.vectors import text_reader
 from benchsuite.planning.data_folders import require_fitting
-from benchsuite.planning.resolve import with_models
+from benchsuite.planning.plan import make_run
+from benchsuite.planning.resolve import resolve_method, with_models
 from benchsuite.setup import ImageTower, Setup, TextTower
 from benchsuite.training.loop import train
 
@@ -85,6 +87,8 @@ def test_the_last_blocks_and_what_follows_are_trained(kind: str, tuning: Make, s
 @pytest.mark.parametrize("kind", sorted(MODELS))
 def test_all_of_a_tower_is_trained_and_nothing_of_a_frozen_one(kind: str, tuning: Make, split: Split) -> None:
     setup = tuning(kind, text={"train": "none"}, steps=2)
+    encoder = seeded_encoder(setup, 0, 0).train()
+    assert (encoder.image_tower.training, encoder.text_tower.training) == (True, False)
     moved = changed(setup, split, "temo")
     names = [name for name, part in seeded_encoder(setup, 0, 0).named_parameters() if name.startswith("image")]
     assert moved == {name for name in names if "logit" not in name}
@@ -181,6 +185,14 @@ def test_weights_that_change_after_the_plan_are_refused(tuning: Make, models: di
     other = setup.image.model_copy(update={"place": models["siglip"]})
     with pytest.raises(UsageError, match="its weights have changed since the run was planned"):
         seeded_encoder(setup.model_copy(update={"image": other}), 0, 0)
+
+
+def test_a_ticket_says_where_the_model_is_and_a_record_does_not(tuning: Make, models: dict[str, str]) -> None:
+    run = make_run(tuning("clip"), resolve_method("infonce", {}, 1.0), 0, "a run", 0.0)
+    setup = Ticket.model_validate_json(Ticket.of(run).model_dump_json()).opened().setup
+    assert setup.image.place == setup.text.place == models["clip"]
+    assert setup.image.model == "transformers:clip"
+    assert models["clip"] not in setup.model_dump_json()
 
 
 def test_two_frozen_towers_have_nothing_to_train(tuning: Make) -> None:
