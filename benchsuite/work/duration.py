@@ -116,7 +116,7 @@ def seconds_of(run: Run) -> float:
 def _seconds(run: Run, steps: int) -> float:
     changed = {"training": run.setup.training.model_copy(update={"steps": steps})}
     started = time.perf_counter()
-    measure(run.model_copy(update={"setup": run.setup.model_copy(update=changed)}))
+    measure(run.model_copy(update={"setup": run.setup.model_copy(update=changed), "keep_weights": False}))
     return time.perf_counter() - started
 
 
