@@ -17,7 +17,7 @@ from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy
 from benchsuite.registry import Registry, datasets, methods, tasks
-from benchsuite.setup import Data, Setup
+from benchsuite.setup import MODEL, Data, Setup
 
 FOLDER = "folder"
 """The option that tells a dataset where its files are; it is stored nowhere."""
@@ -121,8 +121,22 @@ class RowRuns:
             version = tasks.card(known[name].task).version if known[name].task in tasks else protocol.version
             update = {"options": options, "version": version, "data": data}
             protocols[name] = known[name].model_copy(update=update)
-        data = self._data(self.planned.data, used.data)
-        return self.planned.model_copy(update={"data": data, "protocols": protocols})
+        models = self._models(used)
+        read = {name: used.data.options[name] for name in ("size", "fit") if name in used.data.options}
+        own = self.planned.data
+        own = own.model_copy(update={"options": {**read, **own.options}}) if "image" in models else own
+        return self.planned.model_copy(update={"data": self._data(own, used.data), "protocols": protocols, **models})
+
+    def _models(self, used: Setup) -> dict[str, Any]:
+        """Towers with what their pretrained models fill in, if these are the ones that were asked for."""
+        changes: dict[str, Any] = {}
+        for side, weights in self.asked.options.get(MODEL, {}).items():
+            planned, tower = getattr(self.planned, side), getattr(used, side)
+            if planned and tower and tower.weights == weights:
+                names = {"model", "weights", "mean", "std", "max_tokens"} & type(tower).model_fields.keys()
+                changes[side] = planned.model_copy(update={name: getattr(tower, name) for name in names})
+                changes["projection"] = self.planned.projection.model_copy(update={"width": used.projection.width})
+        return changes
 
     def _data(self, planned: Data, used: Data) -> Data:
         given = {**planned.options, **self.asked.options.get(planned.name, {})}

@@ -15,6 +15,7 @@ from torch.nn.functional import normalize
 
 import benchsuite
 from benchsuite.data.pixels import standardize, to_unit
+from benchsuite.folders import built_in_recipes
 
 MAKE = {"transformers": transformers_clip, "siglip": transformers_siglip, "open_clip": open_clip_clip}
 TEXTS = ["a red thing, number 3", "green"]
@@ -99,3 +100,17 @@ def test_the_library_gives_the_embeddings_of_the_trained_towers(
     if kind == "siglip":
         assert exit_code("weights", run, "--out", "other", "--format", "open_clip") == 2
         assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.slow
+def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs are the rows', though the recipe names another model: the request knows it by its weights."""
+    write_image_folder(tmp_path / "photos", 60)
+    transformers_clip(tmp_path / "given")
+    recipe = built_in_recipes()["finetune-tiny"].read_text("utf-8")
+    (tmp_path / "short.toml").write_text(
+        recipe.replace("steps = 100", "steps = 2").replace("_steps = 10", "_steps = 1")
+    )
+    monkeypatch.setattr("benchsuite.work.duration.seconds_of", lambda run: 1.0)
+    given = ("--recipe", "short.toml", "--data", "pairs=photos", "--model", "transformers:given", "--replicates", "3")
+    assert "paired: undecided" in in_this_process(tmp_path, "compare", "infonce", "siglip", *given)
