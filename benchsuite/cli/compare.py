@@ -165,7 +165,7 @@ class Question:
         if len({*bare}) > 1:
             raise UsageError(f"--data names {' and '.join(bare)}: methods are compared on one dataset at a time.")
         name = read_recipe(recipe).data.name if recipe else data[0] if data else DATA
-        chosen = recipe or recipe_for(name, [*compared, *further])
+        chosen = recipe or recipe_for(name, [*compared, *further], bool(options.model))
         added = [each for each in further if each not in compared]
         shipped = shipped_records(recipe_name(chosen)) if alone and not again else []
         beside = sorted({record.method.name for record in shipped} - {*compared, *added})

@@ -17,8 +17,11 @@ LEAST, MOST = 2, 98
 """Percent. Nearer to chance or to the ceiling than this, a measure decides nothing."""
 
 
-def recipe_for(data: str, names: Iterable[str]) -> str:
-    """The recipe that compares methods on a dataset: one with searches if there is any, of several the shortest one."""
+def recipe_for(data: str, names: Iterable[str], pretrained: bool = False) -> str:
+    """The recipe that compares methods on a dataset: one with searches if there is any, of several the shortest one.
+
+    Of recipes whose towers are pretrained or not, first such as are asked for.
+    """
     serves = frozenset.intersection(*map(_serves, names))
     every = {name: read_recipe(name) for name in recipe_names()}
     on_data = {name: recipe for name, recipe in every.items() if recipe.data.name == data}
@@ -26,13 +29,17 @@ def recipe_for(data: str, names: Iterable[str]) -> str:
         known = ", ".join(sorted({recipe.data.name for recipe in every.values()}))
         what = "no recipe trains on it" if data in datasets else "there is no such dataset"
         raise UsageError(f"--data {data}: {what}; recipes train on {known}. --recipe FILE takes one of your own.")
-    fitting = {
-        name: recipe for name, recipe in on_data.items() if recipe.setup(next(iter(recipe.backbones))).towers in serves
-    }
+    setups = {name: recipe.setup(next(iter(recipe.backbones))) for name, recipe in on_data.items()}
+    fitting = {name: recipe for name, recipe in on_data.items() if setups[name].towers in serves}
     if not fitting:
         raise UsageError(f"--data {data}: none of its recipes, {', '.join(on_data)}, trains {', '.join(names)}.")
-    loops = {name: recipe.training for name, recipe in fitting.items()}
-    return min(fitting, key=lambda name: (fitting[name].tuning is None, loops[name].steps * loops[name].batch, name))
+
+    def place(name: str) -> tuple[bool, bool, int, str]:
+        setup, recipe = setups[name], fitting[name]
+        has_model = any(tower and tower.model for tower in (setup.image, setup.text))
+        return has_model != pretrained, recipe.tuning is None, recipe.training.steps * recipe.training.batch, name
+
+    return min(fitting, key=place)
 
 
 def reference_for(name: str) -> str:

@@ -34,6 +34,10 @@ def test_data_choose_the_quickest_recipe_that_searches(data: str, methods: list[
     assert recipe_for(data, methods) == recipe
 
 
+def test_a_model_that_is_given_chooses_the_recipe_that_takes_one() -> None:
+    assert recipe_for("pairs", ["infonce"], pretrained=True) == "finetune-tiny"
+
+
 def test_a_shorter_recipe_that_does_not_search_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "short.toml").write_text(tiny_tuning.RECIPE.partition("[tuning]")[0])
