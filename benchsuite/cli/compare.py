@@ -281,11 +281,8 @@ def show(asked: Question, session: "Session", report: Path, as_json: bool) -> No
 
     results = session.store.folder
     read = ResultsFolder.read(results)
-    views = sorted(
-        (view for view in read.views if view.asked.table == asked.table),
-        key=lambda view: [*REGIMES].index(view.asked.regime),
-    )
     board = read.leaderboard()
+    views = [view for found in board.by_place.values() for view in found if view.asked.table == asked.table]
     site = write_site(report, board)
     say(*answer_lines(views, [methods.card(name).title for name in asked.beside]))
     figures = {}

@@ -125,9 +125,10 @@ def table(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
 
 def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Values:
     """All claims of a paper, as judged at one scale."""
-    claims = judged(leaderboard, views)
-    every = claims["claims"]
+    every = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
+    every.sort(key=lambda pair: not pair[1].claim.headline)
     return {
+        "claims": every,
         "statements": list(dict.fromkeys(said for _, one in every if (said := one.claim.said))),
         "tested": [pair for pair in every if pair[1].gain is not None],
         "untested": [pair for pair in every if pair[1].gain is None],
@@ -138,18 +139,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "views": views,
         "interest": {name: one.difference for view in views for name, one in view.setting.primary.items()},
         "family_size": headline_claims([views[0].table, *views[0].siblings]),
-        **claims,
         "headlines": headlines_at(leaderboard, scale, views),
-    }
-
-
-def judged(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
-    """The claims of these tables, and how many headline claims have which verdict."""
-    claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
-    claims.sort(key=lambda pair: not pair[1].claim.headline)
-    return {
-        "claims": claims,
-        "counts": Counter(claim.verdict.kind for _, claim in claims if claim.claim.headline),
     }
 
 

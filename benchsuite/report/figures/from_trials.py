@@ -16,14 +16,11 @@ def sensitivity_figures(method: str, files: Mapping[str, TrialsFile], views: Seq
 
 
 def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterator[Figure]:
-    searches = [
-        found
-        for found in by_subject([file]).values()
-        if (found[0].method.name, found[0].regime, found[0].method.longer) == (method, "tuned", 1)
-    ]
+    tuned = [one for one in file.trials if (one.method.name, one.regime, one.method.longer) == (method, "tuned", 1)]
+    searches = by_subject([file.model_copy(update={"trials": tuned})]).values()
     chosen = [trial for found in searches if (trial := best(found))]
     for name in temperatures(chosen[0].method) if chosen else ():
-        trials = [trial for found in searches for trial in found if trial.score is not None and _value(trial, name) > 0]
+        trials = [trial for trial in tuned if trial.score is not None and _value(trial, name) > 0]
         values = sorted(_value(trial, name) for trial in chosen)
         if len({_value(trial, name) for trial in trials}) < 2:
             continue
