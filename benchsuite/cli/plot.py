@@ -13,9 +13,13 @@ from benchsuite.errors import UnknownError, UsageError
 
 def plot(
     subject: Annotated[
-        str,
+        str | None,
         typer.Argument(help="A table as paper/table, or a method's name.", metavar="PAPER/TABLE|METHOD"),
-    ],
+    ] = None,
+    survey: Annotated[
+        bool, typer.Option("--survey", help="The first page's picture: headline claims, as printed and tuned.")
+    ] = False,
+    paper: Annotated[str | None, typer.Option(help="Of --survey: one paper's claims (default: all papers').")] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="File to write: .pdf, .svg or .png. Without it, the figures that there are.", metavar="FILE"),
@@ -23,7 +27,8 @@ def plot(
     figure: Annotated[
         str | None,
         typer.Option(
-            help="Which figure (default: a table's claims, a method's differences to InfoNCE).", metavar="NAME"
+            help="Which figure (default: a table's claims, a method's differences to InfoNCE, the first scale).",
+            metavar="NAME",
         ),
     ] = None,
     scale: Annotated[
@@ -39,16 +44,27 @@ def plot(
 ) -> None:
     """Save a figure as PDF, SVG or PNG: claims, what a table's file asks for, a method's differences to InfoNCE.
 
-    `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals, and
-    `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board.
+    `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals,
+    `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board, and
+    `benchsuite plot --survey --out fig.pdf` all headline claims as printed and tuned.
     """
     from benchsuite.analysis.results import find_view, in_regime, read_folder
     from benchsuite.papers import named_tables
-    from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_table
+    from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_survey, plots_of_table
 
+    if (subject is None) != survey:
+        raise UsageError("name a table as paper/table or a method, or give --survey.")
+    if subject is not None and paper:
+        raise UsageError("--paper is for --survey.")
     load_own(tables, plugin)
     read = ResultsFolder(results, *read_folder(results))
-    if "/" in subject:
+    if subject is None:
+        papers = list(dict.fromkeys(view.table.paper for view in read.views))
+        if paper and paper not in papers:
+            raise UnknownError("paper", paper, papers, f"{results}: ")
+        shown = [view for view in read.views if paper in (None, view.table.paper) and scale in (None, view.asked.scale)]
+        figures, about = plots_of_survey(read.leaderboard(*shown), paper or ", ".join(papers)), f"{results}"
+    elif "/" in subject:
         named_tables([subject], stored=read.contents.tables)
         view = find_view(read.views, subject, scale, results, regime)
         board, about = read.leaderboard(view), f"{subject} at scale {view.asked.at}"

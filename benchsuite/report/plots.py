@@ -1,14 +1,20 @@
-"""Which figures of a table or of a method `plot` can save, by name."""
+"""Which figures of all results, of a table or of a method `plot` can save, by name."""
 
 from collections.abc import Collection, Mapping
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.report.figures import table_figures
-from benchsuite.report.figures.from_claims import claims_figures, difference_figures
+from benchsuite.report.figures.from_claims import claims_figures, difference_figures, survey_figures
 from benchsuite.report.figures.from_trials import sensitivity_figures
 from benchsuite.report.figures.model import Figure, distinct
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
+from benchsuite.report.overview import headlines
+
+
+def plots_of_survey(leaderboard: Leaderboard, about: str) -> dict[str, Figure]:
+    """The pictures of the first page, by scale in its order."""
+    return _named([figure for group in headlines(leaderboard) for figure in survey_figures(group, about)])
 
 
 def plots_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:

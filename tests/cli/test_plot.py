@@ -54,6 +54,15 @@ def test_a_table_is_drawn_by_its_claims_with_verdict_and_interval(
     assert "+1.64" in said, "the published difference"
 
 
+def test_the_survey_draws_the_headline_claims_of_all_tables(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "fig.svg"
+    assert command("--survey", "--paper", "temo", "--results", runs, "--out", file) == 0
+    assert "Headline claims of temo at scale small" in capsys.readouterr().out
+    assert {"TeMo vs. InfoNCE, MSCOCO IR@1, RN50", "published"} <= {*words(file).split(" | ")}
+
+
 def test_added_rows_are_drawn_alone(
     tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +146,9 @@ def test_without_a_file_it_lists_what_there_is_and_any_can_be_named(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["temo/table1", "--survey"], "or give --survey"),
+        (["--survey", "--paper", "p"], 'paper "p" does not exist'),
+        (["temo/table1", "--paper", "temo"], "--paper is for --survey"),
         (["temo/tabel1"], 'Did you mean "temo/table1"'),
         (["temoo"], 'Did you mean "temo"'),
         (["temo/table1", "--figure", "claim", "--out", "a.pdf"], 'Did you mean "claims"'),

@@ -11,6 +11,7 @@ from support.html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
+from benchsuite.report.figures.from_claims import survey_figures
 from benchsuite.report.origin import Origin
 from benchsuite.report.overview import Headlines, headlines, overviews
 
@@ -137,6 +138,13 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
     shown = words(pages(leaderboard(views))["index"])
     assert shown.count("ours beats old") == 1
     assert "of 1 headline claim: gain of tuning 1." in shown
+    (figure,) = survey_figures(group, "p")
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    assert [(one.panel, one.label, one.column) for one in means] == [
+        ("1 gain of tuning", "ours vs. old, G R@1, B", regime) for regime in ("as printed", "tuned")
+    ]
+    assert [one.x[0] for one in means] == pytest.approx([19.75, -19.75])
+    assert means[0].y == means[1].y, "one line"
 
 
 def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_record: MakeRecord) -> None:

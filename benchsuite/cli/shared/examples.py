@@ -31,7 +31,7 @@ EXAMPLES = {
     ),
     "plot": (
         "benchsuite plot temo/table1 --scale latents --out claims.pdf",
-        "benchsuite plot temo --results results",
+        "benchsuite plot --survey --results results --out survey.pdf",
     ),
     "claims": (
         "benchsuite claims temo/table1 --scale latents",

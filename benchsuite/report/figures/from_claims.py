@@ -1,4 +1,5 @@
-"""Forest plots for papers: what a table's claims ask, and a method beside the reference on every board.
+"""Forest plots for papers: what became of headline claims, what a table's claims ask, and a method beside the
+reference on every board.
 
 A figure holds differences of one unit: percentage points and plain numbers have a figure each.
 """
@@ -8,15 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchsuite.analysis.against import Against
+from benchsuite.analysis.both_regimes import MEANING
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.table_view import TableView
+from benchsuite.records.requests import REGIMES
 from benchsuite.report import links
 from benchsuite.report.claim_lines import ClaimLine
 from benchsuite.report.figures.description import seeds_of
 from benchsuite.report.figures.model import Axis, Figure, Trace, distinct
 from benchsuite.report.figures.strips import Estimate
 from benchsuite.report.method_lines import MethodLine
+from benchsuite.report.overview import Headlines
 
+FAVOUR = "Difference in favour of the claim"
 SUFFIX = {"percent": "", "number": "-in-numbers"}
 """Of a figure's name by unit."""
 
@@ -32,6 +37,23 @@ class Comparison:
     estimate: Estimate | None
     seeds: int
     published: float | None = None
+    column: str = ""
+
+
+def survey_figures(group: Headlines, about: str) -> list[Figure]:
+    """The picture of the first page: the headline claims at a scale by what became of them, a column for each regime.
+
+    A figure for each unit.
+    """
+    outcomes = [(outcome, pairs) for fates in group.fates for outcome, pairs in fates.by_outcome.items()]
+    lines = [
+        [_of_headline(f"{len(pairs)} {name}", line) for line in pair] for name, pairs in outcomes for pair in pairs
+    ]
+    lines += [[_of_headline("In one regime", line)] for forest in group.forests for line in forest.lines]
+    title = f"Headline claims of {about} at scale {group.scale}"
+    meaning = "".join(f" {name.capitalize()}: {MEANING[name]}." for name in dict(outcomes))
+    figures = _figures(lines, "survey", links.slug(group.scale), title, FAVOUR)
+    return [replace(figure, caption=figure.caption + meaning) for figure in figures]
 
 
 def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "Claims") -> list[Figure]:
@@ -46,16 +68,15 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "
         what = {"claims": name, "exploratory": "Exploratory comparisons"}[both[headline]]
         where = f"scale {view.asked.at}" + f", {view.on_stand_ins}" * bool(view.on_stand_ins)
         title = f"{what} of {view.asked.table} ({where})"
-        axis = "Difference in favour of the claim"
-        shown = [_of_claim(line, several) for line in lines]
-        figures += _figures(shown, links.slug(f"{view.asked.name} forest"), both[headline], title, axis)
+        shown = [[_of_claim(line, several)] for line in lines]
+        figures += _figures(shown, links.slug(f"{view.asked.name} forest"), both[headline], title, FAVOUR)
     return distinct(figures)
 
 
 def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[Figure]:
     """A method's rows beside the reference of their boards, better to the right: a figure for each unit."""
     bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
-    lines = [_of_row(MethodLine(one)) for one in found]
+    lines = [[_of_row(MethodLine(one))] for one in found]
     axis = f"Difference to {bases}, better is +"
     return list(_figures(lines, f"method-{links.slug(name)}", "differences", f"{title} against {bases}", axis))
 
@@ -71,28 +92,37 @@ def _of_claim(line: ClaimLine, several: bool) -> Comparison:
     )  # fmt: skip
 
 
+def _of_headline(heading: str, line: ClaimLine) -> Comparison:
+    """In the column of its regime."""
+    label = ", ".join(filter(None, (" vs. ".join(line.rows), line.claim.column.name, line.common)))
+    column = REGIMES[line.judged.regime or "printed"]
+    return replace(_of_claim(line, several=False), heading=heading, label=label, column=column)
+
+
 def _of_row(line: MethodLine) -> Comparison:
     one = line.one
     heading, label = f"{one.board.title}: {one.row.label}", f"{one.task.protocol}, {one.task.metric}"
     return Comparison(heading, label, one.outcome, one.task.unit, line.estimate, len(one.pair.seeds))
 
 
-def _figures(lines: Sequence[Comparison], name: str, slug: str, title: str, axis: str) -> Iterator[Figure]:
-    headings = list(dict.fromkeys(line.heading for line in lines))
-    ordered = sorted(lines, key=lambda line: headings.index(line.heading))
+def _figures(lines: Sequence[Sequence[Comparison]], name: str, slug: str, title: str, axis: str) -> Iterator[Figure]:
+    """Of lines that have one comparison, or one for each column."""
+    headings = list(dict.fromkeys(line[0].heading for line in lines))
+    ordered = sorted(lines, key=lambda line: headings.index(line[0].heading))
     for unit, suffix in SUFFIX.items():
-        shown = [line for line in ordered if line.unit == unit]
-        if any(line.estimate for line in shown):
+        numbered = [(n, one) for n, line in enumerate(ordered, 1) for one in line if one.unit == unit]
+        if any(one.estimate for _, one in numbered):
             short, points = f"{slug}{suffix}", unit == "percent"
             x = Axis(f"{axis} (percentage points)" if points else axis, points=points)
-            traces = [trace for number, line in enumerate(shown, 1) for trace in _traces(number, line)]
-            yield Figure(f"{name}-{short}", short, "forest", title, _caption(shown), x, Axis("Line"), traces)
+            traces = [trace for number, one in numbered for trace in _traces(number, one)]
+            caption = _caption([one for _, one in numbered])
+            yield Figure(f"{name}-{short}", short, "forest", title, caption, x, Axis("Line"), traces)
 
 
 def _traces(number: int, line: Comparison) -> Iterator[Trace]:
     """What lies on a line, from the back to the front; the mean is always there, as a gap where nothing is known."""
     estimate = line.estimate or Estimate(math.nan)
-    mean = Trace(line.label, [estimate.mean], [number], panel=line.heading, note=line.verdict)
+    mean = Trace(line.label, [estimate.mean], [number], panel=line.heading, note=line.verdict, column=line.column)
     if (band := estimate.unconfirmable) is not None:
         yield replace(mean, part="band", x=[0.0], low=[-band], high=[band])
     if line.published is not None:

@@ -49,6 +49,8 @@ class Trace:
     """In a forest plot the heading above its rows."""
     note: str = ""
     """What a forest plot says of the row: its verdict."""
+    column: str = ""
+    """In a forest plot with several columns, in which one it stands."""
 
     @property
     def points(self) -> list[tuple[float, float]]:
@@ -75,11 +77,11 @@ class Figure:
     def csv(self) -> str:
         """The points as drawn, a line each; numbers as stored, so fractions and not percent."""
         bounds = any(trace.low for trace in self.series)
-        panels = any(trace.panel for trace in self.series)
+        given = [name for name in ("panel", "column") if any(getattr(trace, name) for trace in self.series)]
         ends = ["low", "high"] if bounds else []
-        head = [*(["panel"] if panels else []), "series", "part", "seed", self.x.name, self.y.name, *ends]
+        head = [*given, "series", "part", "seed", self.x.name, self.y.name, *ends]
         lines = (
-            [*([trace.panel] if panels else []), trace.label, trace.part, seed, *cells]
+            [*(getattr(trace, name) for name in given), trace.label, trace.part, seed, *cells]
             for trace in self.series
             for seed, cells in _lines(trace, bounds)
         )

@@ -139,6 +139,19 @@ def test_a_forest_plot_says_what_its_marks_show_and_what_has_none() -> None:
     assert said.index("Rows") < said.index("Other")
 
 
+def test_columns_of_a_forest_plot_share_lines_and_scale_and_say_verdicts_by_marks() -> None:
+    about = {"low": [0.5], "high": [1.5], "panel": "1 gain", "note": "reproduced"}
+    series = [Trace("A vs. B", [value], [1], column=column, **about) for value, column in ((1.0, "a"), (-2.0, "b"))]
+    shown = drawn(replace(forest(), series=series))
+    (first,), (second,) = (mark.points for mark in shown.marked[:2])
+    place = {text.text: text.x for text in shown.texts}
+    assert (first[1], shown.said.count("A vs. B")) == (second[1], 1)
+    zero = [line.points[0][0] for line in shown.lines if line.colour == QUIET and len(line.points) == 2][:2]
+    assert (first[0] - zero[0]) / (second[0] - zero[1]) == pytest.approx(1 / -2)
+    assert place["A vs. B"] < place["a"] < first[0] < place["+1.00 ± 0.50"] < place["b"] < place["−2.00 ± 0.50"]
+    assert shown.said.count("reproduced") == 1, "in the legend"
+
+
 def test_verdicts_of_a_forest_plot_differ_in_mark_and_not_in_hue_alone() -> None:
     verdicts = ("better", "worse", "equivalent", "undecided")
     series = [Trace(verdict, [1.0], [n], note=verdict) for n, verdict in enumerate(verdicts)]
