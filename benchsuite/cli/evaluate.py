@@ -1,6 +1,7 @@
 """`benchsuite evaluate`: any task on trained towers, or on another library's model."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,6 +9,8 @@ import typer
 from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders, parse_setting
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.errors import UsageError
+from benchsuite.registry import tasks
+from benchsuite.setup import MODEL
 
 if TYPE_CHECKING:
     from benchsuite.encoders.evaluate import Evaluation
@@ -41,6 +44,18 @@ def evaluate(
         str | None,
         typer.Option(help="Take data and protocols of this recipe; with --task, those of the task."),
     ] = None,
+    interpolate: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a fine-tuned run: mix its weights with those before the training, by shares of its own such as "
+            "0,.25,.5,.75,1, and show what each mixture scores (WiSE-FT).",
+            metavar="SHARES",
+        ),
+    ] = None,
+    pretrained: Annotated[
+        str | None,
+        typer.Option("--model", help="Where the pretrained model of the run or recipe is now.", metavar="MODEL"),
+    ] = None,
     as_json: AsJson = False,
     plugin: Plugins = None,
     tables: Tables = None,
@@ -54,8 +69,9 @@ def evaluate(
 
     from benchsuite.cli.shared.progress import show_reading
     from benchsuite.encoders.evaluate import Wanted, evaluate_model, plan_evaluation
-    from benchsuite.models.judged import judged
+    from benchsuite.models.judged import interpolated, judged
 
+    alphas = parse_shares(interpolate)
     dataset, folders = parse_data(data)
     wanted = Wanted(
         task=task,
@@ -65,20 +81,26 @@ def evaluate(
         },
         recipe=recipe,
         dataset=dataset,
-        folders=folders,
+        folders=folders | ({MODEL: pretrained} if pretrained else {}),
     )
     show_reading()
     opened = judged(model)
     if opened.exported and (threads := opened.exported.environment.get("threads")):
         torch.set_num_threads(threads)
     planned = plan_evaluation(opened, wanted)
-    evaluation = evaluate_model(opened, planned)
+    models = interpolated(opened, alphas, pretrained) if alphas else [opened]
+    evaluations = [evaluate_model(each, planned) for each in models]
     if as_json:
-        say_json({**evaluation.model_dump(mode="json"), "notes": list(planned.notes)})
+        told = [{**each.model_dump(mode="json"), "notes": list(planned.notes)} for each in evaluations]
+        say_json([{"alpha": alpha, **each} for alpha, each in zip(alphas, told, strict=True)] if alphas else told[0])
         return
     for note in planned.notes:
         say(f"note: {note}")
-    show(evaluation)
+    if alphas:
+        say(f"{opened.about.name}: alpha of its weights, 1 - alpha of those before the training; percent")
+        say(*mixture_lines(dict(zip(alphas, evaluations, strict=True))))
+    else:
+        show(evaluations[0])
 
 
 def show(evaluation: "Evaluation") -> None:
@@ -87,6 +109,29 @@ def show(evaluation: "Evaluation") -> None:
     size = f", pictures of {what.size} pixels" if what.size else ""
     say(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
     say(*result_lines(evaluation.results))
+
+
+def mixture_lines(evaluations: "Mapping[float, Evaluation]") -> Iterator[str]:
+    """A line for each share, with the headline metric of each protocol that has one."""
+    (first, *_) = evaluations.values()
+    metrics = {name: tasks.card(result.task).about.get("headline") for name, result in first.results.items()}
+    shown = [(name, key) for name, key in metrics.items() if key in first.results[name].metrics]
+    names = [f"{name}.{key}" for name, key in shown]
+    yield "  ".join(["  alpha", *names])
+    for alpha, each in evaluations.items():
+        cells = [100 * each.results[name].metrics[key] for name, key in shown]
+        yield "  ".join([f"{alpha:>7g}", *(f"{cell:>{len(name)}.2f}" for name, cell in zip(names, cells, strict=True))])
+
+
+def parse_shares(text: str | None) -> list[float]:
+    """`0,.5,1` as numbers; none if none were given."""
+    try:
+        shares = [float(part) for part in text.split(",")] if text else []
+    except ValueError:
+        shares = [-1.0]
+    if any(not 0 <= share <= 1 for share in shares):
+        raise UsageError(f'--interpolate "{text}": give numbers from 0 to 1 with commas, such as 0,.5,1.')
+    return shares
 
 
 def parse_data(texts: list[str] | None) -> tuple[str | None, dict[str, str]]:

@@ -1,6 +1,7 @@
 """A model to evaluate: an exported folder of our own, or another library's by name or folder."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from benchsuite.data.readers.images import Fit
 from benchsuite.errors import UsageError
 from benchsuite.models.asked import LIBRARIES, Asked, asked
 from benchsuite.models.clip_models import clip_model
+from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.frozen import FrozenImages, FrozenTexts
 from benchsuite.models.layout import Exported
+from benchsuite.models.pretrained import merge_lora
 from benchsuite.models.saved import load_encoder
-from benchsuite.models.sides import Sides
+from benchsuite.models.sides import Sides, TrainedSides
 from benchsuite.models.towers import weights_digest
 from benchsuite.torchvision_ops import make_importable
 
@@ -87,6 +90,28 @@ def judged(name: str) -> Judged:
         fit=setup.data.options.get("fit", "crop"),
         exported=encoder.about,
     )
+
+
+def interpolated(model: Judged, alphas: Sequence[float], place: str | None) -> Iterator[Judged]:
+    """The towers of a run with (1 - alpha) of the weights before the training and alpha of its own (WiSE-FT).
+
+    Its pretrained model is at `place`, if given, else where the run had it. All share one module: use one at a time.
+    """
+    about, sides = model.exported, model.sides
+    towers = {side: getattr(about.setup, side) for side in sorted(model.embeds)} if about else {}
+    if not about or not isinstance(sides, TrainedSides) or not all(tower.model for tower in towers.values()):
+        raise UsageError(
+            f"--interpolate: {model.about.name} is not a fine-tuned run of ours. Give the folder that `benchsuite "
+            "weights` wrote of a run whose towers are sides of a pretrained model."
+        )
+    update = {side: tower.model_copy(update={"place": place}) for side, tower in towers.items()}
+    setup, inputs = about.setup.model_copy(update=update), about.inputs
+    first = merge_lora(seeded_encoder(setup, inputs.words, about.run["seed"])).to(fastest()).state_dict()
+    last = {name: tensor.clone() for name, tensor in sides.encoder.state_dict().items()}
+    for alpha in alphas:
+        mixed = {name: torch.lerp(first[name], own, alpha) for name, own in last.items() if own.is_floating_point()}
+        sides.encoder.load_state_dict({**last, **mixed})
+        yield replace(model, about=model.about.model_copy(update={"weights": weights_digest(sides.encoder)}))
 
 
 def _frozen(wanted: Asked) -> Judged:

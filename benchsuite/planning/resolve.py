@@ -15,7 +15,7 @@ from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
-from benchsuite.setup import MODEL, Protocol, Setup
+from benchsuite.setup import MODEL, Data, Protocol, Setup
 
 NO_FOLDERS: Mapping[str, str] = {}
 """No folders given: data is generated, or read where the recipe says."""
@@ -70,12 +70,20 @@ def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
         else:
             size, mean, std, fit = found.pictures
             own |= {"mean": tuple(mean), "std": tuple(std)}
-            options = {**read_as(setup.data.name, size, fit), **setup.data.options}
-            changes["data"] = setup.data.model_copy(update={"options": options})
+            changes["data"] = _read_as(setup.data, size, fit)
+            changes["protocols"] = {
+                name: protocol.model_copy(update={"data": protocol.data and _read_as(protocol.data, size, fit)})
+                for name, protocol in setup.protocols.items()
+            }
         if tower.projection == "kept":
             changes["projection"] = setup.projection.model_copy(update={"width": found.width})
         changes[side] = tower.model_copy(update=own)
     return setup.model_copy(update=changes)
+
+
+def _read_as(data: Data, size: int, fit: str) -> Data:
+    """Data that are read as a model takes them, where the recipe does not say how."""
+    return data.model_copy(update={"options": {**read_as(data.name, size, fit), **data.options}})
 
 
 def resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:

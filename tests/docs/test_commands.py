@@ -43,6 +43,7 @@ NOT_RUN = {
     "benchsuite run infonce --recipe pairs-gpu": "needs hundreds of images, and pretrained towers",
     "benchsuite evaluate transformers:": "downloads",
     "benchsuite evaluate timm:": "downloads",
+    "benchsuite evaluate towers": "needs a fine-tuned run; tests/encoders/test_export_model.py",
     "benchsuite regress": "minutes; .ci/run and tests/gate/test_scores.py run it",
     "benchsuite weights RUN --format": "needs a fine-tuned run; tests/encoders/test_export_model.py",
     "benchsuite embed pairs": "downloads encoders; tests/cli/test_features_page.py runs it with small ones",

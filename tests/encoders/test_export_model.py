@@ -1,5 +1,6 @@
 """A fine-tuned model in the layout of its library, loaded by that library."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ from support.commands import exit_code
 from support.in_process import in_this_process
 from support.own_data import write_image_folder
 from support.peers import open_clip_clip, transformers_clip, transformers_siglip
+from support.real_files import write_cifar
 from torch import Tensor
 from torch.nn.functional import normalize
 
 import benchsuite
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.folders import built_in_recipes
+from benchsuite.models.judged import interpolated, judged
 
 MAKE = {"transformers": transformers_clip, "siglip": transformers_siglip, "open_clip": open_clip_clip}
 TEXTS = ["a red thing, number 3", "green"]
@@ -33,16 +36,23 @@ protocols.retrieval = { task = "retrieval" }
 backbones.ViT = { description = "tiny", tower = { model = "transformers:clip", TRAIN } }
 text = { model = "transformers:clip", TRAIN }
 """
+RETAINED = """
+[protocols.cifar10]
+task = "zero-shot"
+data = { name = "cifar10" }
+options = { classes = "class", templates = "names" }
+"""
+MOVED = ("--model", "transformers:moved")
 LORA = 'train = "lora", lora = { rank = 2, targets = LAYERS }'
 
 
-def tuned(folder: Path, kind: str, train: str) -> str:
-    """The run_id of a few steps on a tiny model, by the command."""
+def tuned(folder: Path, kind: str, train: str, protocols: str = "", *data: str) -> str:
+    """The record of a few steps on a tiny model, by the command."""
     library = "transformers" if kind == "siglip" else kind
     write_image_folder(folder / "photos", 40)
     MAKE[kind](folder / kind)
-    (folder / "short.toml").write_text(SHORT.replace("TRAIN", train))
-    given = ("--data", "pairs=photos", "--model", f"{library}:{kind}")
+    (folder / "short.toml").write_text(SHORT.replace("TRAIN", train) + protocols)
+    given = (*data, "--data", "pairs=photos", "--model", f"{library}:{kind}")
     in_this_process(folder, "run", "infonce", "--recipe", "short.toml", *given)
     (record,) = (folder / "runs").glob("*.json")
     return str(record)
@@ -100,6 +110,43 @@ def test_the_library_gives_the_embeddings_of_the_trained_towers(
     if kind == "siglip":
         assert exit_code("weights", run, "--out", "other", "--format", "open_clip") == 2
         assert not (tmp_path / "other").exists()
+
+
+def test_interpolated_weights_are_those_of_the_library_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the model before the training, on the target and on a set with data of its own, to the record's numbers."""
+    from transformers import AutoModel, AutoTokenizer
+
+    write_cifar(tmp_path / "cifar", [*range(10)], range(10))
+    run = tuned(tmp_path, "transformers", LORA.replace("LAYERS", '["q_proj"]'), RETAINED, "--data", "cifar10=cifar")
+    monkeypatch.chdir(tmp_path)
+    for given in (["own"], ["after", "--format", "transformers"]):
+        assert exit_code("weights", run, "--out", *given) == 0
+    before, after = (AutoModel.from_pretrained(folder).state_dict() for folder in ("transformers", "after"))
+    mixed = AutoModel.from_pretrained("after").eval()
+    mixed.load_state_dict({name: 0.7 * before[name] + 0.3 * own for name, own in after.items()})
+    Path("transformers").rename("moved")
+    (at,) = interpolated(judged("own"), [0.3], "transformers:moved")
+    with torch.inference_mode():
+        words = AutoTokenizer.from_pretrained("moved")(TEXTS, padding=True, return_tensors="pt")
+        out: Any = mixed.get_text_features(**words)
+        expected = normalize(out if isinstance(out, Tensor) else out.pooler_output, dim=-1)
+    assert torch.allclose(at.sides.texts(TEXTS), expected, atol=1e-6)
+    wanted = ("evaluate", "own", "--data", "pairs=photos", "--data", "cifar10=cifar", "--interpolate", "0,.3,1")
+    capsys.readouterr()
+    assert exit_code(*wanted, *MOVED, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told[2]["results"] == json.loads(Path(run).read_text())["results"]
+    assert exit_code("evaluate", "transformers:moved", "--recipe", "short.toml", *wanted[2:6], *MOVED, "--json") == 0
+    assert told[0]["results"] == json.loads(capsys.readouterr().out)["results"]
+    assert exit_code(*wanted, *MOVED) == 0
+    assert capsys.readouterr().out.splitlines()[1].split() == ["alpha", "retrieval.r_mean", "cifar10.top1"]
+    assert exit_code(*wanted, "--model", "transformers:after") == 2
+    assert "its weights have changed" in capsys.readouterr().err
+    assert exit_code("evaluate", "transformers:moved", *wanted[2:], "--task", "retrieval") == 2
+    assert "is not a fine-tuned run of ours" in capsys.readouterr().err
+    assert exit_code(*wanted[:-1], "0,2") == 2
 
 
 @pytest.mark.slow

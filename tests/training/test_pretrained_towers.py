@@ -25,7 +25,7 @@ from benchsuite.models.vectors import text_reader
 from benchsuite.planning.data_folders import require_fitting
 from benchsuite.planning.plan import make_run
 from benchsuite.planning.resolve import resolve_method, with_models
-from benchsuite.setup import ImageTower, Setup, TextTower
+from benchsuite.setup import Data, ImageTower, Protocol, Setup, TextTower
 from benchsuite.training.loop import train
 
 Make = Callable[..., Setup]
@@ -63,6 +63,14 @@ def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str,
     for features in (False, True):
         assert torch.equal(sides.pictures(split.images[:9], features), model.sides.pictures(split.images[:9], features))
         assert torch.equal(sides.texts(texts, features), model.sides.texts(texts, features))
+
+
+def test_other_sets_are_read_as_the_model_takes_them(tuning: Make) -> None:
+    other = Protocol(task="zero-shot", data=Data(name="cifar10"))
+    setup = with_models(tuning("siglip").model_copy(update={"protocols": {"other": other}}), {})
+    read = setup.protocols["other"].data
+    assert read
+    assert read.options == {"size": 32, "fit": "squash"}
 
 
 def changed(setup: Setup, split: Split, method: str = "infonce") -> set[str]:
