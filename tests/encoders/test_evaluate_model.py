@@ -1,8 +1,9 @@
 """Other people's models through our protocols, against a direct computation with their own libraries."""
 
+import importlib.util
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from support.commands import exit_code
+from support.own_data import name, write_image_folder
 from support.peers import open_clip_clip, timm_resnet, transformers_clip, transformers_siglip
 from support.real_files import write_cifar
 from torch import Tensor
@@ -19,6 +21,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
+from benchsuite.data.prompts import CIFAR_18
 from benchsuite.data.synthetic.scenes import Scenes
 from benchsuite.evaluation import geometry, retrieval
 
@@ -107,6 +110,56 @@ def test_scores_are_those_of_the_library(
         zero_shot(scenes, lambda texts: DIRECTLY[library](folders[library], split.images[:1], texts)[1], image),
         abs=1e-9,
     )
+
+
+@pytest.mark.skipif(importlib.util.find_spec("clip_benchmark") is None, reason='the extra "zeroshot" is not installed')
+def test_scores_are_those_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pictures that must be resized, through the library's own loops. Its linear probe runs on GPUs alone."""
+    import open_clip
+    from clip_benchmark.metrics import zeroshot_classification, zeroshot_retrieval
+    from PIL import Image
+    from sklearn.metrics import top_k_accuracy_score
+
+    place = f"local-dir:{folders['open_clip']}"
+    model, _, transform = open_clip.create_model_and_transforms(place)
+    words, data = open_clip.get_tokenizer(place), {"pairs": tmp_path / "photos", "cifar10": tmp_path / "cifar"}
+    write_image_folder(data["pairs"], 120)
+    write_cifar(data["cifar10"], [0], [*range(10)] * 12, side=48)
+
+    def loader(pictures: Sequence[Any], answers: Any) -> Iterator[tuple[Tensor, Any]]:
+        for i in range(0, len(pictures), 16):
+            yield torch.stack([transform(each) for each in pictures[i : i + 16]]), answers[i : i + 16]
+
+    def scored(task: str, dataset: str, *options: str) -> dict[str, float]:
+        given = ("--task", task, "--data", f"{dataset}={data[dataset]}", *options)
+        assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *given, "--json") == 0
+        metrics: dict[str, float] = json.loads(capsys.readouterr().out)["results"][task]["metrics"]
+        return metrics
+
+    captions = [*create_dataset("pairs", folder=str(data["pairs"])).split("test").captions]
+    photos = [Image.open(data["pairs"] / name(int(texts[0].rpartition(" ")[2]))) for texts in captions]
+    theirs = zeroshot_retrieval.evaluate(
+        model.eval(), loader(photos, captions), words, "cpu", amp=False, recall_k_list=[1, 5, 10]
+    )
+    ours = scored("retrieval", "pairs")
+    for k in (1, 5, 10):
+        assert ours[f"t2i_r{k}"] == pytest.approx(theirs[f"image_retrieval_recall@{k}"])
+        assert ours[f"i2t_r{k}"] == pytest.approx(theirs[f"text_retrieval_recall@{k}"])
+    cifar = create_dataset("cifar10", folder=str(data["cifar10"]), size=48)
+    prompts = [text.replace("{}", "{c}") for text in CIFAR_18]
+    pictures = [Image.fromarray(each) for each in cifar.split("test").images[:]]
+    labels = cifar.split("test").labels["class"]
+    classifier = zeroshot_classification.zero_shot_classifier(
+        model, words, cifar.class_names["class"], prompts, "cpu", amp=False
+    )
+    logits, _ = zeroshot_classification.run_classification(
+        model, classifier, loader(pictures, torch.tensor(labels)), "cpu", amp=False
+    )
+    ours = scored("zero-shot", "cifar10", "--set", "classes=class", "--set", "templates=cifar-18")
+    for k in (1, 3, 5):  # their own count of these fails under NumPy 2.4
+        assert ours[f"top{k}"] == pytest.approx(top_k_accuracy_score(labels, logits, k=k))
 
 
 def nearest(scenes: Scenes, encode: Any) -> float:
