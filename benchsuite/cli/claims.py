@@ -15,6 +15,7 @@ from benchsuite.errors import UsageError
 if TYPE_CHECKING:
     from benchsuite.analysis.both_regimes import InBothRegimes
     from benchsuite.analysis.judged_claims import JudgedClaim
+    from benchsuite.analysis.replication import Again
     from benchsuite.analysis.tracks import TrackAgreement
     from benchsuite.analysis.verdict import Kind
 
@@ -44,11 +45,13 @@ def claims(
     comparisons are exploratory: a difference with its interval and a false-discovery rate, no verdict, and no count.
     Rows that are not in the table are compared with its reference, the first baseline of their backbone, and have
     verdicts on the columns of its headline claims. Where a table was run as printed and tuned, the last lines say what
-    became of each headline claim's gain. --all-scales sets the scales beside each other, and ends with how far the
+    became of each headline claim's gain, and whether a second laboratory, in the folder `second` of the results, agrees
+    with each verdict that found a difference. --all-scales sets the scales beside each other, and ends with how far the
     orders of methods agree between each two of them.
     """
     from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
+    from benchsuite.analysis.replication import replicated
     from benchsuite.analysis.results import in_regime
     from benchsuite.analysis.tracks import across_scales, track_agreements
     from benchsuite.papers import named_tables, read_table
@@ -67,6 +70,7 @@ def claims(
     unrun = [read_table(name, read.contents.tables) for name in names if name not in run]
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
     both = [] if regime else list(in_both_regimes(asked))
+    again = replicated(views if regime else asked, read.second.views) if read.second else []
     across = across_scales(asked) if all_scales else {}
     agreements = track_agreements(asked) if all_scales else []
     if as_json:
@@ -78,13 +82,21 @@ def claims(
                     for one in both
                 ],
                 "tracks": [asdict(one) for one in agreements],
+                "second_laboratory": [
+                    {
+                        "answer": one.answer,
+                        "first": claim_as_json(one.first),
+                        "second": one.second and claim_as_json(one.second),
+                    }
+                    for one in again
+                ],
             }
         )
     elif all_scales:
         say(*(f"{name}: {'; '.join(map(at_scale, found))}" for name, found in across.items()))
         say(*map(agreement_line, agreements))
     else:
-        say(*lines(judged, exploratory), *map(both_line, both))
+        say(*lines(judged, exploratory), *map(both_line, both), *again_lines(again))
     read.require_whole()
 
 
@@ -129,6 +141,22 @@ def both_line(both: "InBothRegimes") -> str:
     claim = both.tuned.claim
     where = f"{claim.table} at scale {both.tuned.scale}"
     return f"{where}: {claim.name}: {both.outcome} ({MEANING[both.outcome]}): {_gains(both)}"
+
+
+def again_lines(again: "Sequence[Again]") -> Iterator[str]:
+    """What a second laboratory says of each verdict that found a difference, and how often it agrees."""
+    from benchsuite.records.requests import REGIMES
+    from benchsuite.report.numbers import paired
+
+    for one in again:
+        first, unit = one.first, one.first.claim.column.unit
+        assert first.regime
+        gains = f"{paired(first.gains, unit)}, then {paired(one.second.gains if one.second else None, unit)}"
+        where = f"{first.claim.table} at scale {first.scale}, {REGIMES[first.regime]}"
+        yield f"second laboratory: {where}: {first.claim.name}: {one.answer}: {gains}"
+    if again:
+        counts = Counter(one.answer for one in again)
+        yield f"second laboratory: {counts['agrees']} of {counts.total() - counts['not run']} agree"
 
 
 def at_scale(found: "InBothRegimes | JudgedClaim") -> str:

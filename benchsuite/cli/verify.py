@@ -12,7 +12,7 @@ import typer
 from benchsuite.cli.shared.options import RESULTS, AsJson, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.records.names import find_run
+from benchsuite.records.names import SECOND, find_run
 from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
@@ -45,6 +45,8 @@ def verify(
 ) -> None:
     """Validate records: seals, identities, ranks, every number recomputed from its ranks, and the manifest.
 
+    A second laboratory's, in the folder `second` of the first, too.
+
     Exit code 1 if anything is wrong. A run done again must give every digit on the same kind of machine with the same
     packages; elsewhere, numbers may lie as far apart as those of the row's seeds.
     """
@@ -55,20 +57,27 @@ def verify(
         raise UsageError("--data goes with --rerun, which reads data again.")
     load_own(tables, plugin)
     unloaded = list(load_rules())
-    if Path(what).is_dir():
-        audit = audit_folder(Path(what), RULES)
-        check_tables(audit)
-        audit.notes += unloaded
-        update_manifest(audit) if update else check_manifest(audit)
-        check_base(audit, *(base or ()))
+    audits = []
+    for folder in (Path(what), Path(what) / SECOND):
+        if folder.is_dir():
+            audits.append(audit := audit_folder(folder, RULES))
+            check_tables(audit)
+            audit.notes += unloaded
+            update_manifest(audit) if update else check_manifest(audit)
+    if audits:
+        check_base(audits[0], *(base or ()))
     elif update or base:
         raise UsageError(f"{what}: no such folder. --update and --base need a results folder.")
     else:
-        audit = audit_run(find_run(results, what), RULES)
+        audits = [audit_run(find_run(results, what), RULES)]
+    first, *second = audits
     if rerun:
-        train_again(audit, rerun, parse_folders(data), plugin or [])
-    say_json(as_data(audit)) if as_json else say(*lines(audit))
-    if audit.problems:
+        train_again(first, rerun, parse_folders(data), plugin or [])
+    if as_json:
+        say_json(as_data(first) | ({SECOND: as_data(second[0])} if second else {}))
+    else:
+        say(*(line for audit in audits for line in lines(audit)))
+    if any(audit.problems for audit in audits):
         raise typer.Exit(1)
 
 

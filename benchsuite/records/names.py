@@ -12,6 +12,8 @@ RANKS = ".ranks.npz"
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
 TABLES, TRIALS = "tables", "trials"
+SECOND = "second"
+"""The results folder of a second laboratory, in that of the first."""
 WEIGHTS = "weights"
 """The folder of kept weights."""
 LARGEST_TRIALS = 16 * MEGABYTE

@@ -10,6 +10,7 @@ from benchsuite.analysis.against import Against, against_reference
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.costs import RelativeCost, costs
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
+from benchsuite.analysis.replication import Again, replicated
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
@@ -72,6 +73,8 @@ class Leaderboard:
     views: Sequence[TableView]
     problems: Sequence[str] = ()
     """Skipped files, each with the reason."""
+    second: Sequence[TableView] = ()
+    """Tables of a second laboratory."""
     owner: Owner = Owner()
 
     @property
@@ -86,6 +89,11 @@ class Leaderboard:
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
         """By table and scale: its claims, judged as one family."""
         return {view.asked.name: judged_claims(view) for view in self.views}
+
+    @cached_property
+    def again(self) -> Sequence[Again]:
+        """What a second laboratory says of decided claims; nothing without one."""
+        return replicated(self.views, self.second, lambda view: self.claims[view.asked.name]) if self.second else ()
 
     @cached_property
     def added(self) -> Mapping[str, list[JudgedClaim]]:

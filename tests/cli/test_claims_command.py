@@ -42,6 +42,24 @@ def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
     assert json.loads(capsys.readouterr().out)["both_regimes"] == []
 
 
+def test_a_second_laboratory_answers_each_verdict_that_found_a_difference(
+    runs: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(runs / "second", make_record, {"InfoNCE": LOW, "TeMo": HIGH}, first=100)
+    assert command("temo/table1", "--results", runs, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    decided = [one for one in told["claims"] if one["headline"] and one["verdict"] == "reproduced"]
+    assert [one["first"] for one in told["second_laboratory"]] == decided
+    assert [one["second"]["seeds"][0] for one in told["second_laboratory"]] == [100] * len(decided)
+    assert command("temo/table1", "--results", runs) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.endswith(f"{len(decided)} of {len(decided)} agree")
+    assert exit_code("report", "--results", runs, "--report", runs / "site") == 0
+    assert f"It agrees on {len(decided)} of {len(decided)}" in (runs / "site" / "index.html").read_text("utf-8")
+    next((runs / "second").glob("temo-s100-*.json")).write_text("{")
+    assert command("temo/table1", "--results", runs) == 1
+
+
 def test_headline_claims_are_shown_and_counted_and_all_others_on_request(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

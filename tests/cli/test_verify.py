@@ -65,6 +65,17 @@ def test_update_lists_records_and_then_finds_what_is_gone(folder: Path, capsys: 
     assert "base.json, but gone" in capsys.readouterr().out
 
 
+def test_a_second_laboratory_is_verified_with_the_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(folder, folder / "second")
+    assert command(str(folder), "--update") == 0
+    assert capsys.readouterr().out.count("MANIFEST.json: written: 2 added") == 2
+    assert command(str(folder), "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["second"]["records"]) == 2
+    next((folder / "second").glob("infonce-s0-*.json")).write_text("{")
+    assert command(str(folder)) == 1
+    assert "NOT verified" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

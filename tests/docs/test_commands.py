@@ -36,6 +36,7 @@ NOT_RUN = {
     "git ": "changes or fetches a repository",
     "benchsuite check-method --all": "a minute; tests/conformance runs all checks on all methods",
     "benchsuite repro all": "plans all tables; .ci/run does their runs",
+    "benchsuite repro temo/table1 --scale features --replicates 100": "plans the data of ten replicates",
     "benchsuite repro example/": "tests/e2e/test_example_package.py installs the package",
     "benchsuite plot temo/table1 --scale latents --plugin mine.py --added": "needs runs; tests/cli/test_plot.py",
     "benchsuite export mine/": "needs the runs of the line before; tests/cli/test_own_tables.py",

@@ -57,6 +57,14 @@ def test_a_line_has_our_gain_in_points_with_its_interval_its_seeds_and_what_they
     assert estimate.kind == ("reproduced" if sign > 0 else "opposite")
 
 
+def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) -> None:
+    first, second = (view(make_record, first=number) for number in (0, 100))
+    page = words(pages(leaderboard([first], second=[second]))["index"])
+    assert "It agrees on 1 of 1." in page
+    assert page.count("+19.8 ± 1.5") > 1
+    assert "second laboratory" not in words(pages(leaderboard([first]))["index"])
+
+
 def test_one_seed_has_no_interval_and_no_band(make_record: MakeRecord) -> None:
     estimate = line(view(make_record, seeds=1)).estimate
     assert estimate is not None

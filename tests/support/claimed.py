@@ -30,13 +30,17 @@ def view(
     table: Table,
     values: Mapping[str, Sequence[float]],
     changes: Mapping[str, Any] | None = None,
+    first: int = 0,
     **about: Any,
 ) -> TableView:
-    """Each row's values by seed, on all columns; `changes` are of a row's records, `about` of the table's setting."""
+    """Each row's values by seed, from the first one, on all columns.
+
+    `changes` are of a row's records, `about` of the table's setting.
+    """
     rows = []
     for one in table.rows:
         runs = {}
-        for seed, value in enumerate(values.get(one.label, ())):
+        for seed, value in enumerate(values.get(one.label, ()), first):
             result = make(seed)[0].results["retrieval"]
             results = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
             runs[seed] = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]

@@ -1,0 +1,52 @@
+"""Does a second laboratory say what the first one decided?"""
+
+import pytest
+from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
+
+from benchsuite.analysis.replication import replicated
+from benchsuite.analysis.table_view import TableView
+from benchsuite.errors import RecordError
+
+SECOND = 100
+
+
+def made(make: MakeRecord, old: object, ours: object, first: int = 0, name: str = "t") -> TableView:
+    return view(make, table(*TWO, claims=[HEADLINE], table=name), {"old": old, "ours": ours}, first=first)  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("decided", "there", "answer"),
+    [
+        ((LOW, HIGH), (LOW, HIGH), "agrees"),
+        ((HIGH, LOW), (HIGH, LOW), "agrees"),
+        ((LOW, HIGH), (HIGH, LOW), "contradicts"),
+        ((HIGH, LOW), (LOW, HIGH), "contradicts"),
+        ((LOW, HIGH), (LOW, (0.02, 0.36, 0.05, 0.38)), "open"),
+        ((LOW, HIGH), (LOW, HIGH[:1]), "not run"),
+        ((LOW, HIGH), (LOW, ()), "not run"),
+    ],
+)
+def test_the_interval_of_the_second_answers(
+    make_record: MakeRecord, decided: tuple[object, object], there: tuple[object, object], answer: str
+) -> None:
+    (again,) = replicated([made(make_record, *decided)], [made(make_record, *there, first=SECOND)])
+    assert again.answer == answer
+
+
+def test_only_what_the_first_decided_is_asked_again(make_record: MakeRecord) -> None:
+    second = [made(make_record, LOW, HIGH, SECOND)]
+    assert replicated([made(make_record, LOW, (0.10, 0.13, 0.11, 0.13))], second) == []
+    (again,) = replicated([made(make_record, LOW, HIGH)], [])
+    assert again.answer == "not run"
+
+
+def test_the_same_runs_in_two_tables_are_asked_once(make_record: MakeRecord) -> None:
+    twice = [made(make_record, LOW, HIGH, name=name) for name in ("t", "u")]
+    for name in ("t", "u"):
+        (again,) = replicated(twice, [made(make_record, LOW, HIGH, SECOND, name)])
+        assert (again.answer, again.first.claim.table) == ("agrees", f"p/{name}")
+
+
+def test_replicates_of_the_first_confirm_nothing(make_record: MakeRecord) -> None:
+    with pytest.raises(RecordError, match="p/t: replicates 2, 3 of the second laboratory"):
+        replicated([made(make_record, LOW, HIGH)], [made(make_record, LOW, HIGH, first=2)])
