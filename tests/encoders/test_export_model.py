@@ -160,4 +160,6 @@ def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeyp
     )
     monkeypatch.setattr("benchsuite.work.duration.seconds_of", lambda run: 1.0)
     given = ("--recipe", "short.toml", "--data", "pairs=photos", "--model", "transformers:given", "--replicates", "3")
-    assert "paired: undecided" in in_this_process(tmp_path, "compare", "infonce", "siglip", *given)
+    assert "paired: undecided" in in_this_process(tmp_path, "compare", "infonce", "siglip", *given, "--trials", "2")
+    trials = benchsuite.load_trials(tmp_path / "runs")
+    assert trials.groupby(["method", "replicate"]).learning_rate.nunique().tolist() == [2] * 6
