@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
+from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.stats import Paired, compare
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
+from benchsuite.papers.claim import Claim
 
 Outcome = Literal[
     "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "worse", "not known"
@@ -30,6 +33,9 @@ class InBothRegimes:
 
     printed: JudgedClaim
     tuned: JudgedClaim
+    across: Paired | None = None
+    """The claim's row as printed less its reference tuned, positive for the claim: what is left of the gain once the
+    reference alone is tuned. It is not tested."""
 
     @property
     def outcome(self) -> Outcome:
@@ -62,4 +68,24 @@ def in_both_regimes(
                 {one.claim.name: one for one in judge(pair[regime]) if one.claim.headline}
                 for regime in ("printed", "tuned")
             )
-            yield from (InBothRegimes(one, tuned[name]) for name, one in printed.items() if name in tuned)
+            for name, one in printed.items():
+                if name in tuned:
+                    yield InBothRegimes(one, tuned[name], _across(pair["printed"], pair["tuned"], one.claim))
+
+
+def _across(printed: TableView, tuned: TableView, claim: Claim) -> Paired | None:
+    """Over the seeds at which the two may be paired; None where a row has no runs."""
+    number = [column.key for column in printed.columns].index(claim.column.key)
+    cells = [
+        row.cells[number]
+        for view, key in ((printed, claim.row), (tuned, claim.reference))
+        for row in view.rows
+        if row.key == key
+    ]
+    if len(cells) < 2:
+        return None
+    ours, theirs = cells
+    shared = ours.values.keys() & theirs.values.keys()
+    seeds = [seed for seed in shared if not pairable(ours.records[seed], theirs.records[seed], printed.table.factors)]
+    pair = compare(*({seed: cell.values[seed] for seed in seeds} for cell in cells))
+    return pair.turned if claim.column.better == "lower" else pair

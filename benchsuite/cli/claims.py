@@ -78,7 +78,13 @@ def claims(
             {
                 "claims": [claim_as_json(claim) for claim in judged],
                 "both_regimes": [
-                    {"outcome": one.outcome, "printed": claim_as_json(one.printed), "tuned": claim_as_json(one.tuned)}
+                    {
+                        "outcome": one.outcome,
+                        "printed": claim_as_json(one.printed),
+                        "tuned": claim_as_json(one.tuned),
+                        "printed_less_reference_tuned": one.across
+                        and [one.across.difference, one.across.low, one.across.high],
+                    }
                     for one in both
                 ],
                 "tracks": [asdict(one) for one in agreements],
@@ -173,7 +179,8 @@ def _gains(both: "InBothRegimes") -> str:
     from benchsuite.report.numbers import paired
 
     printed, tuned = (paired(one.gains, one.claim.column.unit) for one in (both.printed, both.tuned))
-    return f"as printed {printed}, tuned {tuned}"
+    across = paired(both.across, both.tuned.claim.column.unit)
+    return f"as printed {printed}, tuned {tuned}; as printed less the baseline tuned {across}"
 
 
 def agreement_line(found: "TrackAgreement") -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView, grouped
 from benchsuite.canonical import short_digest
 from benchsuite.papers import Column
@@ -39,6 +40,8 @@ class ClaimLine:
     judged: JudgedClaim
     also: Sequence[str] = ()
     """Other tables of the paper with the same comparison of the same runs."""
+    across: Paired | None = None
+    """Of a line as tuned: the row as printed less the reference tuned."""
 
     @property
     def tables(self) -> str:

@@ -1,6 +1,6 @@
 """What a method's page shows: how it does against the reference, and all that was measured of it."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from statistics import median
 from typing import Any
@@ -14,6 +14,7 @@ from benchsuite.report.figures.from_trials import sensitivity_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests
+from benchsuite.report.overview import headlines_at
 
 
 def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]:
@@ -51,14 +52,13 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
 
 
 def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str, str], Counter[str]]:
-    """By paper and scale: how many headline claims that the method beats another have which verdict."""
-    found: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for view in leaderboard.views:
-        own = {row.key for row in view.rows if row.method == method}
-        for judged in leaderboard.claims[view.asked.name]:
-            if judged.claim.headline and judged.claim.row in own:
-                found[view.table.paper, view.asked.scale][judged.verdict.kind] += 1
-    return found
+    """By paper and scale: how many headline claims that the method beats another came to what."""
+    found = {}
+    for (paper, scale), views in leaderboard.by_paper.items():
+        own = {(view.asked.table, row.key) for view in views for row in view.rows if row.method == method}
+        answers = headlines_at(leaderboard, scale, views).answers
+        found[paper, scale] = Counter(outcome for claim, outcome in answers if (claim.table, claim.row) in own)
+    return {place: counts for place, counts in found.items() if counts}
 
 
 def _is_reference(board: Board, method: str) -> bool:

@@ -10,6 +10,7 @@ from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.both_regimes import MEANING, InBothRegimes, Outcome, in_both_regimes
 from benchsuite.analysis.table_view import TableView
+from benchsuite.papers.claim import Claim
 from benchsuite.report.claim_lines import ClaimForest, ClaimLine, forests
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.method_lines import by_role, first_measures
@@ -110,13 +111,17 @@ class Headlines:
     """Of all others."""
 
     @property
-    def outcomes(self) -> Counter[str]:
-        """How many claims came to what, in both regimes or by the verdict of the only one."""
-        counts: Counter[str] = Counter()
+    def answers(self) -> Iterator[tuple[Claim, str]]:
+        """Each claim once, with what it came to, in both regimes or by the verdict of the only one."""
         for one in self.fates:
-            counts.update({outcome: len(lines) for outcome, lines in one.by_outcome.items()})
-        counts.update(line.judged.verdict.kind for forest in self.forests for line in forest.lines)
-        return counts
+            for outcome, pairs in one.by_outcome.items():
+                yield from ((line.claim, outcome) for line, _ in pairs)
+        yield from ((line.claim, line.judged.verdict.kind) for forest in self.forests for line in forest.lines)
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many claims came to what."""
+        return Counter(outcome for _, outcome in self.answers)
 
     @property
     def place(self) -> tuple[bool, int]:
@@ -153,7 +158,7 @@ def _fates(leaderboard: Leaderboard, views: Sequence[TableView]) -> Iterator[Fat
     for both, *others in same.values():
         table, also = both.printed.claim.table, [other.printed.claim.table for other in others]
         printed = ClaimLine(by_regime[table, "printed"], both.printed, also)
-        pairs.append((both.outcome, printed, ClaimLine(by_regime[table, "tuned"], both.tuned, also)))
+        pairs.append((both.outcome, printed, ClaimLine(by_regime[table, "tuned"], both.tuned, also, both.across)))
     for forest in forests((line.view, line.judged) for _, *lines in pairs for line in lines):
         shown = [pair for pair in pairs if pair[1].claim.column.unit == forest.unit]
         outcomes = [outcome for outcome in MEANING if any(outcome == pair[0] for pair in shown)]

@@ -1,6 +1,7 @@
 """What a row was run with, in words: temperatures, what it has in place of the setup's, the trial that chose it."""
 
 from collections.abc import Sequence
+from statistics import median
 
 from benchsuite.analysis.labels import temperatures
 from benchsuite.records.schema import Record
@@ -31,8 +32,17 @@ def trials_behind(records: Sequence[Record]) -> str:
     return (
         f"trial {tuned.trial} of {tuned.trials}{what}, the best"
         if len(records) == 1
-        else f"best of {tuned.trials} trials{what} in each replicate"
+        else f"best of {tuned.trials} trials{what} for each seed"
     )
+
+
+def search_cost(records: Sequence[Record]) -> str:
+    """`16 × 5.2 s`: trials of a search, and the median seconds of a run, of the processor where they are known."""
+    tuned = records[0].tuned
+    if tuned is None:
+        return "none"
+    seconds = median(float(record.cost.get("cpu_seconds") or record.cost["seconds"]) for record in records)
+    return f"{tuned.trials} × {seconds:.3g} s"
 
 
 def _range(values: Sequence[float]) -> str:

@@ -7,6 +7,7 @@ from benchsuite.analysis.both_regimes import MEANING, in_both_regimes
 
 NEAR = (0.10, 0.13, 0.11, 0.13)
 WIDE = (0.02, 0.36, 0.05, 0.38)
+OTHER = {"initial_weights": "w", "batches": "others", "data": "d" * 64}
 VALUES = {"better": (LOW, HIGH), "worse": (HIGH, LOW), "same": (LOW, NEAR), "unsure": (LOW, WIDE)}
 
 
@@ -37,6 +38,20 @@ def outcomes(make: MakeRecord, printed: str, tuned: str) -> list[str]:
 def test_the_pair_of_verdicts_has_a_name(make_record: MakeRecord, printed: str, tuned: str, outcome: str) -> None:
     assert outcomes(make_record, printed, tuned) == [outcome]
     assert MEANING[outcome]
+
+
+@pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])
+def test_the_row_as_printed_is_set_beside_the_reference_tuned(make_record: MakeRecord, better: str, sign: int) -> None:
+    made = table(*TWO, claims=[HEADLINE], column={"better": better})
+    values = {"printed": {"old": LOW, "ours": HIGH}, "tuned": {"old": NEAR, "ours": WIDE}}
+    views = [view(make_record, made, told, regime=regime) for regime, told in values.items()]
+    (both,) = in_both_regimes(views)
+    assert both.across is not None
+    assert both.across.difference == pytest.approx(sign * (sum(HIGH) - sum(NEAR)) / 4)
+    apart = view(make_record, made, values["tuned"], {"old": {"digests": OTHER}}, regime="tuned")
+    (both,) = in_both_regimes([views[0], apart])
+    assert both.across is not None
+    assert both.across.n == 0, "other batches"
 
 
 def test_a_regime_that_is_missing_or_says_nothing_is_not_known(make_record: MakeRecord) -> None:

@@ -153,6 +153,8 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
     ]
     assert [one.x[0] for one in means] == pytest.approx([19.75, -19.75])
     assert means[0].y == means[1].y, "one line"
+    assert "p at small gain of tuning 1" in words(pages(leaderboard(views))["methods/infonce"]), "each claim once"
+    assert "as printed, less old tuned: 0.0 ± 0.0" in words(pages(leaderboard(views))["tables/p-t-small"])
 
 
 def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_record: MakeRecord) -> None:

@@ -14,7 +14,7 @@ from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import trials_digest
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.pages import table_page
-from benchsuite.report.row_settings import own, trials_behind
+from benchsuite.report.row_settings import own, search_cost, trials_behind
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 
@@ -72,6 +72,15 @@ def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_prin
     both = [first, make_record(method=wider, tuned=by, seed=1)[0]]
     assert "tau_max 0.05 to 0.2, learning rate 0.003" in own(both)
     assert trials_behind([first]) == "trial 3 of 16, the best"
-    assert trials_behind(both) == "best of 16 trials in each replicate"
+    assert trials_behind(both) == "best of 16 trials for each seed"
     rate = by.model_copy(update={"searched": [], "trials": 5})
     assert trials_behind(make_record(method=rated, tuned=rate)[:1]) == "trial 3 of 5 for the learning rate, the best"
+
+
+def test_a_search_costs_its_trials_times_a_run(board: Leaderboard) -> None:
+    (view,) = board.views
+    (tuned,), (plain,) = sorted((row.records for row in view.rows), key=lambda records: records[0].tuned is None)
+    runs = [tuned.model_copy(update={"cost": {"cpu_seconds": seconds}}) for seconds in (2.0, 4.0, 9.0)]
+    assert tuned.tuned is not None
+    assert search_cost(runs) == f"{tuned.tuned.trials} × 4 s"
+    assert search_cost([plain]) == "none"
