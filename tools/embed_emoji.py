@@ -98,6 +98,13 @@ def write(pictures: Pictures, tower: Any, text_model: str, out: Path, kept: int 
     lines = {**words, "templates": TEMPLATES, "labels": [concept.name for concept in concepts]}
     text = ",\n".join(f"{json.dumps(key)}: {json.dumps(own, ensure_ascii=False)}" for key, own in lines.items())
     (out / "words.json").write_text(f"{{\n{text}\n}}\n", "utf-8")
+    (out / "captions.txt").write_text("".join(map(readable, concepts)), "utf-8")
+
+
+def readable(concept: Concept) -> str:
+    """The emoji and its tags, a line for readers."""
+    emoji = "".join(chr(int(point, 16)) for point in concept.concept.split("-"))
+    return f"{emoji}\t{tagged(concept)}\n"
 
 
 def galleries(rows: Sequence[tuple[int, str, str]]) -> NDArray[np.int16]:

@@ -130,6 +130,12 @@ class PairDataset(Options, ABC):
     def read(self, split: str) -> Split:
         """The split of that name."""
 
+    def in_words(self, split: str) -> Sequence[tuple[str, str]]:
+        """For readers, of each image of a split what it shows and its caption, as text. A dataset that knows them says
+        `in_words=True` in its decorator.
+        """
+        return ()
+
     def split(self, name: str) -> Split:
         """The split of that name, or an error that lists the splits."""
         return self._read_once(name)

@@ -38,7 +38,7 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
         yield f"{first.claim.row[2]} against {first.claim.reference[2]}, {first.claim.column.name}:"
         yield from (f"  {REGIMES[regime]}: {answer(one)}" for regime, one in found.items())
         if found.keys() == REGIMES.keys():
-            outcome = InBothRegimes(**found).outcome
+            outcome = InBothRegimes(found["printed"], found["tuned"]).outcome
             yield f"  so: {outcome}, {MEANING[outcome]}"
     if by_regime.keys() == {"printed"}:
         yield "as printed, the learning rate alone was searched: hyper-parameters below may explain a difference"

@@ -13,6 +13,7 @@ from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_
 from benchsuite.analysis.replication import Again, replicated
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.tracks import TrackAgreement, track_agreements
 from benchsuite.cards import Card
 from benchsuite.papers.schema import RowKey
 from benchsuite.planning.recipe import Primary
@@ -107,6 +108,20 @@ class Leaderboard:
         for view in self.views:
             views[view.table.paper, view.asked.scale].append(view)
         return views
+
+    @cached_property
+    def by_scale(self) -> Mapping[str, list[TableView]]:
+        """The tables with runs at each scale."""
+        views = defaultdict(list)
+        for view in self.views:
+            if view.runs:
+                views[view.asked.scale].append(view)
+        return views
+
+    @cached_property
+    def agreements(self) -> list[TrackAgreement]:
+        """How far each two scales order methods alike."""
+        return track_agreements(self.views)
 
     @cached_property
     def by_place(self) -> Mapping[tuple[str, str], list[TableView]]:

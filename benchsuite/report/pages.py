@@ -17,7 +17,7 @@ from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey
 from benchsuite.records.requests import REGIMES
 from benchsuite.registry import datasets, methods
-from benchsuite.report import method_lines, method_page
+from benchsuite.report import items, method_lines, method_page, track_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
@@ -56,11 +56,16 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
     yield page("index", "Leaderboard", "home.html", home)
     for views in leaderboard.by_place.values():
         yield page(table_page(views[0]), f"{views[0].table.title} ({where(views)})", "table.html", table, views)
+        if items.asked_of(views):
+            title = f"Single queries of {views[0].asked.table} ({where(views)})"
+            yield page(items_page(views[0]), title, "items.html", items.values, views)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", method_page.values, method)
     for (paper, scale), views in leaderboard.by_paper.items():
         title = f"Claims of {paper} ({', '.join(filter(None, (scale, stand_ins(views))))})"
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
+    for scale, views in leaderboard.by_scale.items():
+        yield page(page_name("tracks", scale), f"Track {scale}", "track.html", track_page.values, scale, views)
     for board in leaderboard.boards:
         yield page(compare_page(board), f"Compare on {board.title}", "compare.html", compare, board)
 
@@ -230,6 +235,11 @@ def page_name(folder: str, *names: str) -> str:
 def table_page(view: TableView) -> str:
     """The page of a table at a scale, in both regimes."""
     return page_name("tables", "-".join(view.asked.place).replace("/", "-"))
+
+
+def items_page(view: TableView) -> str:
+    """The page of a table's single queries."""
+    return table_page(view).replace("tables/", "items/", 1)
 
 
 def compare_page(board: Board) -> str:

@@ -187,5 +187,6 @@ def kinds(site: MadeSite) -> dict[str, str]:
         "claims": "claims/temo-small",
         "claims of a table of one's own": OWN_CLAIMS,
         "compare": f"compare/{setup_of('RN50').setup_id}",
+        "track": "tracks/small",
         "tuned table": site.first("tables/mm-ts-*.html"),
     }

@@ -110,6 +110,18 @@ def test_classes_have_names_and_prompts(world: PairDataset) -> None:
     assert WORDS["group"][mammals[subgroup].argmax()] == "animals and nature"
 
 
+def test_items_are_described_to_readers_by_what_they_show(world: PairDataset) -> None:
+    numbers = emoji(world.split("test").images[:, 0])
+    labels, tags = world.in_words("test"), world.in_words("tags")
+    assert [label for _, label in labels] == [WORDS["labels"][k] for k in numbers]
+    assert [shown for shown, _ in labels] == [shown for shown, _ in tags]
+    texts = {(shown, tagged) for (shown, _), (_, tagged) in zip(labels, tags, strict=True)}
+    every = {tuple(line.split("\t")) for line in (FOLDER / "captions.txt").read_text("utf-8").splitlines()}
+    assert texts < every
+    assert ("🦊", "animal, face") in every
+    assert len(every) == len(WORDS["labels"])
+
+
 def test_too_many_held_out_are_refused() -> None:
     with pytest.raises(UsageError, match=r"1500 \+ 300 concepts are to be held out, but only 1\d\d\d can be"):
         opened(test=1500).manifest()
@@ -174,7 +186,7 @@ def test_files_are_the_same_each_time(tool: ModuleType, tmp_path: Path, monkeypa
     for name in ("once", "again"):
         tool.write(pictures, tower, "", tmp_path / name, kept=8)
     files = sorted(file.name for file in (tmp_path / "once").iterdir())
-    assert files == sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".npy", ".json"))
+    assert files == sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".npy", ".json", ".txt"))
     assert all((tmp_path / "once" / name).read_bytes() == (tmp_path / "again" / name).read_bytes() for name in files)
     made = {name.removesuffix(".npy"): np.load(tmp_path / "once" / name) for name in files if name.endswith(".npy")}
     assert len(STYLES) == 3  # one of which is left out

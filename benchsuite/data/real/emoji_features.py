@@ -115,6 +115,7 @@ class PicturesInStyles(PairDataset):
     license="Apache-2.0 (Noto, Firefox OS, both encoders), MIT (Fluent, words), CC BY 4.0 (Twemoji, EmojiOne)",
     credit=("docs/emoji-features.md names all authors, and what was changed",),
     download=False,
+    in_words=True,
 )
 class EmojiFeatures(PicturesInStyles):
     """Pictures of 1,920 emoji in seven drawing styles and what people call them, as vectors of frozen encoders.
@@ -143,6 +144,13 @@ class EmojiFeatures(PicturesInStyles):
         count = len(super().prompts_for(classes, templates))
         stored = numbers_in(FOLDER / "prompts.npy")
         return scaled(np.asarray(stored[:count] if classes == "group" else stored[-count:], np.float32))
+
+    def in_words(self, split: str) -> Sequence[tuple[str, str]]:
+        """The emoji itself, in no style of a picture; its label, in the split "tags" its tags."""
+        lines = [line.split("\t") for line in (FOLDER / "captions.txt").read_text("utf-8").splitlines()]
+        labels = self._words["labels"]
+        concepts = self._concept[self._rows[split]].tolist()
+        return [(lines[one][0], lines[one][1] if split == "tags" else labels[one]) for one in concepts]
 
     def labels(self, described: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
         group, subgroup, *tags = described.T

@@ -1,0 +1,151 @@
+"""Single test items: what data sets say that they show, and under two rows of a table the rank of each right answer.
+
+Records keep ranks, and not what was retrieved in the place of the right answer.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import escape
+
+from benchsuite.analysis.rows import Cell
+from benchsuite.analysis.table_view import TableView
+from benchsuite.cards import Card
+from benchsuite.papers.claim import Claim, claims_of
+from benchsuite.papers.schema import row_name
+from benchsuite.records.ranks import Whole, open_ranks
+from benchsuite.records.schema import Record
+from benchsuite.registry import datasets
+from benchsuite.report.leaderboard import Leaderboard
+
+SHOWN = 12
+"""Queries that one of the two rows finds alone: so many of each."""
+RECALL = re.compile(r"(i2t|t2i)_r(\d+)")
+Items = Sequence[tuple[str, str]]
+"""Of each item what it shows, and its caption."""
+
+
+def describing(record: Record) -> Card | None:
+    """The card of a run's data, if readers can be told what their items show."""
+    name = record.setup.data.name
+    card = datasets.card(name) if name in datasets else None
+    return card if card and card.built_in and card.about.get("in_words") else None
+
+
+def in_words(record: Record, split: str) -> Items:
+    """The items of a split, in their order; none where the data here are not those of the record."""
+    if not describing(record):
+        return ()
+    used = record.setup.data
+    dataset = datasets.get(used.name)(**used.options)
+    items: Items = dataset.in_words(split) if dataset.manifest().digest == used.digest else ()
+    return [(escape(shown), caption) for shown, caption in items]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A test item, and the rank of its right answer under each of two rows."""
+
+    asked: str
+    answer: str
+    ours: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class Single:
+    """A claim about a recall, query by query."""
+
+    claim: Claim
+    within: int
+    """The rank up to which an answer counts."""
+    items: Items
+    """Of the first seed; what they show is no text, so that joined characters stay joined."""
+    images_ask: bool
+    ranks: Mapping[int, tuple[Whole, Whole]]
+    """By seed, of the claim's row and its reference."""
+
+    @property
+    def counts(self) -> Iterator[tuple[int, ...]]:
+        """By seed: the seed, queries that both find, that our row finds alone, the reference alone, neither."""
+        for seed, pair in self.ranks.items():
+            ours, theirs = (ranks <= self.within for ranks in pair)
+            found = (ours & theirs, ours & ~theirs, ~ours & theirs, ~(ours | theirs))
+            yield seed, *(int(np.count_nonzero(one)) for one in found)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of the claim's row and its reference, short if that sets them apart."""
+        (*_, ours), (*_, theirs) = keys = self.claim.row, self.claim.reference
+        return (ours, theirs) if ours != theirs else (row_name(keys[0]), row_name(keys[1]))
+
+    @property
+    def seed(self) -> int:
+        """The first."""
+        return next(iter(self.ranks))
+
+    @property
+    def queries(self) -> int:
+        """Of a seed."""
+        return len(next(iter(self.ranks.values()))[0])
+
+    @cached_property
+    def alone(self) -> tuple[Sequence[Query], Sequence[Query]]:
+        """Of the first seed, the first queries that our row finds alone, and those that the reference does."""
+        ours, theirs = self.ranks[self.seed]
+        alone = (ours <= self.within) & (theirs > self.within), (theirs <= self.within) & (ours > self.within)
+        first, second = ([self._query(item, ours, theirs) for item in np.flatnonzero(one)[:SHOWN]] for one in alone)
+        return first, second
+
+    def _query(self, item: int, ours: Whole, theirs: Whole) -> Query:
+        picture, caption = self.items[item]
+        asked = (picture, caption) if self.images_ask else (caption, picture)
+        return Query(*asked, int(ours[item]), int(theirs[item]))
+
+
+def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:
+    """The headline claims of a table about recalls whose items can be told, with the cells that they compare."""
+    view, found = views[-1], []
+    rows = {row.key: row for row in view.rows}
+    for claim in (claim for claim in claims_of(view.table) if claim.headline):
+        number = [column.key for column in view.columns].index(claim.column.key)
+        cells = [rows[key].cells[number] for key in (claim.row, claim.reference) if key in rows]
+        recall = RECALL.fullmatch((cells[0].measure or "").rpartition(".")[2]) if len(cells) == 2 else None
+        if recall and any(map(describing, cells[0].records.values())):
+            found.append((claim, cells[0], cells[1]))
+    return found
+
+
+def values(leaderboard: Leaderboard, views: Sequence[TableView]) -> Mapping[str, Any]:
+    """What the page of a table's single queries shows."""
+    files = {file.record.run_id: file.file for file in leaderboard.contents.files if file.record}
+    asked = asked_of(views)
+    cards = [describing(record) for _, cell, _ in asked for record in cell.records.values()]
+    singles = [single for one in asked if (single := _single(*one, files))]
+    return {"view": views[-1], "singles": singles, "card": next(card for card in cards if card)}
+
+
+def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -> Single | None:
+    protocol, _, metric = (ours.measure or "").rpartition(".")
+    way, within = RECALL.fullmatch(metric).groups()  # type: ignore[union-attr]
+    ranks = {}
+    for seed in sorted(ours.records.keys() & theirs.records.keys()):
+        pair = [_ranks(cell.records[seed], f"{protocol}.{way}", files) for cell in (ours, theirs)]
+        if pair[0] is not None and pair[1] is not None:
+            ranks[seed] = pair[0], pair[1]
+    if not ranks:
+        return None
+    first = ours.records[next(iter(ranks))]
+    items = in_words(first, first.setup.protocols[protocol].options["split"])
+    return Single(claim, int(within), items, way == "i2t", ranks) if items else None
+
+
+def _ranks(record: Record, name: str, files: Mapping[str, Path]) -> Whole | None:
+    """Those beside a record; of one that comes with benchsuite there may be none."""
+    file = files[record.run_id].with_name(record.ranks.file)
+    return open_ranks(file, file.read_bytes(), record.results)[name] if file.is_file() else None

@@ -1,0 +1,110 @@
+"""Single queries of a table, and the page of a track: what is told of test items, and of how much numbers vary."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from statistics import stdev
+from typing import Any
+
+import numpy as np
+import pytest
+from support import claimed
+from support.html_pages import Reading, pages
+from support.html_pages import leaderboard as board_of
+from support.views import found, view_of
+
+from benchsuite.planning.recipe import Primary
+from benchsuite.records.ranks import pack_ranks
+from benchsuite.records.record_file import RecordFile
+from benchsuite.records.schema import Record
+from benchsuite.registry import datasets
+from benchsuite.report import items
+from benchsuite.report.leaderboard import Leaderboard
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+RANKS = {"ours": (1, 1, 3, 9, 1), "old": (1, 4, 2, 1, 20)}
+"""Of the first queries under each row; all others are found by neither."""
+EMOJI = datasets.get("emoji-features")()
+
+
+@pytest.fixture
+def board(make_record: MakeRecord, tmp_path: Path) -> Callable[..., Leaderboard]:
+    """Of two rows with two seeds on the emoji, ranks beside the records."""
+
+    def make(digest: str = EMOJI.manifest().digest) -> Leaderboard:
+        rows, files = [], []
+        for row in claimed.TWO:
+            runs = {}
+            for seed in (0, 1):
+                record = make_record(seed)[0]
+                data = record.setup.data.model_copy(update={"name": "emoji-features", "options": {}, "digest": digest})
+                setup = record.setup.model_copy(update={"data": data})
+                ranks = np.full(1600, 50)
+                ranks[:5] = RANKS[row["label"]]
+                content, sidecar = pack_ranks(f"{row['label']}-{seed}", [("retrieval.i2t", ranks)])
+                (tmp_path / sidecar.file).write_bytes(content)
+                update = {"run_id": f"{row['label']}{seed}", "setup": setup, "ranks": sidecar}
+                runs[seed] = record.model_copy(update=update)
+                files.append(RecordFile(tmp_path / "record.json", runs[seed]))
+            rows.append(found(claimed.table(row).rows[0], runs))
+        made = board_of([view_of(claimed.claimed(*claimed.TWO), rows, {"a": "retrieval.i2t_r1"})])
+        return replace(made, contents=replace(made.contents, files=files))
+
+    return make
+
+
+def words(page: str) -> str:
+    """Without tags."""
+    return " ".join(re.sub("<[^>]+>", " ", page).split())
+
+
+def told(board: Leaderboard) -> Mapping[str, Any]:
+    return items.values(board, board.views)
+
+
+def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -> None:
+    (single,) = told(board())["singles"]
+    assert (single.names, single.queries, single.seed) == (("ours", "old"), 1600, 0)
+    assert list(single.counts) == [(seed, 1, 2, 1, 1596) for seed in (0, 1)]
+    known = EMOJI.in_words("test")
+    first, second = ([(q.asked, q.answer, q.ours, q.theirs) for q in alone] for alone in single.alone)
+    assert first == [(*known[1], 1, 4), (*known[4], 1, 20)]
+    assert second == [(*known[3], 9, 1)]
+
+
+def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leaderboard]) -> None:
+    found = pages(board())
+    text = words(found["items/p-t-small"])
+    assert "With 1,600 queries, one point is 16 of them." in text
+    assert f"{EMOJI.in_words('test')[4][1]} 1 20" in text
+    assert "0 1 2 1 1596 +0.1" in text
+    assert "../items/p-t-small.html" in Reading(found["tables/p-t-small"]).addresses
+
+
+def test_items_of_other_data_are_not_told(board: Callable[..., Leaderboard]) -> None:
+    other = board("0" * 16)
+    assert told(other)["singles"] == []
+    assert "are not here" in pages(other)["items/p-t-small"]
+    assert "test items" not in Reading(pages(other)["tracks/small"]).text
+    assert "24 test items" in Reading(pages(board())["tracks/small"]).text
+
+
+def test_joined_characters_of_an_emoji_stay_joined(board: Callable[..., Leaderboard]) -> None:
+    joined = [shown for shown, _ in EMOJI.in_words("test")[:24] if "\N{ZERO WIDTH JOINER}" in shown]
+    assert joined
+    assert all(f">{shown}</span>" in pages(board())["tracks/small"] for shown in joined)
+
+
+def test_a_track_says_how_much_rows_and_their_differences_vary(make_runs: Callable[..., dict[int, Record]]) -> None:
+    values = {"old": (0.5, 0.6, 0.8), "ours": (0.51, 0.63, 0.81)}
+    table = claimed.claimed(claimed.TWO[0], {**claimed.TWO[1], "method": "temo"})
+    rows = [found(row, make_runs(row.method, values[row.label])) for row in table.rows]
+    primary = {"retrieval": Primary(metric="r_mean", difference=0.01)}
+    shown = view_of(table, rows, {"a": "retrieval.i2t_r1"}, primary=primary)
+    text = words(pages(board_of([shown]))["tracks/small"])
+    low, high = sorted(100 * stdev(own) for own in values.values())
+    apart = 100 * stdev(a - b for a, b in zip(values["ours"], values["old"], strict=True))
+    wanted = f"{(low + high) / 2:.2f} ({low:.2f} to {high:.2f}) {apart:.2f} ({apart:.2f} to {apart:.2f}) 1.00"
+    assert wanted in text
+    assert "Not known: there are no results on another track." in text
