@@ -14,6 +14,7 @@ import pytest
 import torch
 from hypothesis import settings
 from support import made_records
+from support.forked import in_processes
 from support.in_process import InProcess
 from support.made_records import MakeRecord
 
@@ -28,9 +29,9 @@ settings.load_profile("benchsuite")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests first: with several processes, none has long to go when the others are done."""
+    """Files with slow tests first, the longest of them before: no process has long to go when the others are done."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name not in ("docs", "e2e", "scaffolds")))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,6 +50,14 @@ def forgetful_folders() -> Iterator[None]:
     """Folders of tables that a test names are forgotten after it."""
     yield
     use_folders(())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_pairs() -> Iterator[None]:
+    """The two processes of the conformance checks are forked; a leaderboard's workflow checks with spawned ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchsuite.conformance.processes.spawn", in_processes)
+        yield
 
 
 @pytest.fixture

@@ -29,27 +29,6 @@ def python(code: str, *paths: Path) -> str:
     return done.stdout.strip()
 
 
-def test_looking_needs_no_torch() -> None:
-    """In one process, told after each."""
-    looking = [
-        "import benchsuite",
-        "from benchsuite.registry import methods, tasks, datasets; [list(r) for r in (methods, tasks, datasets)]",
-        "from benchsuite.registry import methods; assert methods.card('temo').title == 'TeMo'",
-        "import benchsuite.report.site",
-        "import benchsuite.report.export",
-        "import benchsuite.analysis.building",
-        "import benchsuite.records.store",
-        "import benchsuite.papers",
-        "import benchsuite.cli",
-        "from benchsuite.cli import main\ntry: main(['list', 'methods', '--json'])\nexcept SystemExit: pass",
-        "from benchsuite.cli import main\ntry: main(['list', 'recipes'])\nexcept SystemExit: pass",
-    ]
-    heavy = "{'torch', 'timm', 'transformers', 'deepspeed', 'datasets'} & set(sys.modules)"
-    code = "\n".join(f"{each}\nprint('loaded:', sorted({heavy}))" for each in looking)
-    told = re.findall("^loaded: .*", python(f"import sys\n{code}"), re.M)
-    assert dict(zip(looking, told, strict=True)) == dict.fromkeys(looking, "loaded: []")
-
-
 def test_pandas_is_imported_only_when_asked() -> None:
     code = "import sys, benchsuite.analysis.results, benchsuite.report.site\nfrom benchsuite.cli import main"
     for arguments in (["list", "methods"], ["verify", "nowhere"], ["--help"], ["export", "--help"]):

@@ -3,21 +3,20 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from support.git import commit, run
 from support.git import repository as new_repository
+from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, fill
 
-from benchsuite.records.schema import Record, content_digest
+from benchsuite.records.schema import content_digest
 from benchsuite.records.store import Store
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS, WORKFLOWS = ROOT / ".ci", ROOT / ".github" / "workflows"
-Make = Callable[..., tuple[Record, bytes]]
 Done = "subprocess.CompletedProcess[str]"
 
 pytestmark = [
@@ -27,7 +26,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def repository(tmp_path: Path, make_sound: Make) -> Path:
+def repository(tmp_path: Path, make_sound: MakeRecord) -> Path:
     """A base commit with two listed records."""
     place = new_repository(tmp_path)
     (place / "results").mkdir()
@@ -72,14 +71,14 @@ def remove(place: Path, seed: int = 0) -> None:
     update(place)
 
 
-def test_results_that_only_grow_pass(repository: Path, make_sound: Make) -> None:
+def test_results_that_only_grow_pass(repository: Path, make_sound: MakeRecord) -> None:
     Store(repository / "results").write(*make_sound(7))
     update(repository)
     done = checked(repository)
     assert (done.returncode, "verified." in done.stdout) == (0, True), done.stdout
 
 
-def test_a_record_that_is_not_listed_is_found(repository: Path, make_sound: Make) -> None:
+def test_a_record_that_is_not_listed_is_found(repository: Path, make_sound: MakeRecord) -> None:
     Store(repository / "results").write(*make_sound(7))
     assert checked(repository).returncode == 1
 
@@ -118,7 +117,7 @@ def test_a_folder_without_records_has_nothing_to_lose_once_the_reason_is_given(r
         assert "no results here or before" in done.stdout
 
 
-def test_a_removed_record_is_found_in_later_commits_too(repository: Path, make_sound: Make) -> None:
+def test_a_removed_record_is_found_in_later_commits_too(repository: Path, make_sound: MakeRecord) -> None:
     remove(repository)
     assert pushed(repository).returncode == 1
     Store(repository / "results").write(*make_sound(7))
@@ -154,7 +153,7 @@ def summary(place: Path) -> str:
     return (place.parent / "summary").read_text("utf-8")
 
 
-def test_the_summary_holds_the_last_commit_against_the_one_before(tmp_path: Path, make_record: Make) -> None:
+def test_the_summary_holds_the_last_commit_against_the_one_before(tmp_path: Path, make_record: MakeRecord) -> None:
     place = new_repository(tmp_path)
     commit(place)
     for values, says in (
@@ -171,7 +170,7 @@ def test_the_summary_holds_the_last_commit_against_the_one_before(tmp_path: Path
     assert "results/ did not change" in summary(place)
 
 
-def test_the_summary_names_files_that_cannot_be_used_and_is_no_markup(tmp_path: Path, make_record: Make) -> None:
+def test_the_summary_names_files_that_cannot_be_used_and_is_no_markup(tmp_path: Path, make_record: MakeRecord) -> None:
     place = new_repository(tmp_path)
     commit(place)
     fill(place / "results", make_record, {"InfoNCE": LOW, "<b>\n```": LOW})

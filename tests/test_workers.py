@@ -1,21 +1,19 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.copies import in_a_copy, mount
 from support.html_pages import leaderboard
+from support.made_records import MakeRecord
 
 from benchsuite import workers
 from benchsuite.errors import RecordError
 from benchsuite.records.record_file import FileError
-from benchsuite.records.schema import Record
 from benchsuite.report.site import write_site
 from benchsuite.workers import FEW, processors, spread
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
 
 

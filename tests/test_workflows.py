@@ -5,18 +5,18 @@ import re
 import shlex
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 import yaml
+from support.made_records import MakeRecord
 from support.measured import LOW, fill
 from support.only_installed import run_with_only
 
 from benchsuite.cli import application
-from benchsuite.records.schema import Record
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".github" / "workflows"
@@ -117,9 +117,7 @@ def test_only_names_of_tables_and_scales_reach_the_command(table: str, scale: st
 
 
 @pytest.mark.slow
-def test_the_jobs_install_all_that_their_commands_import_and_no_torch(
-    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]
-) -> None:
+def test_the_jobs_install_all_that_their_commands_import_and_no_torch(tmp_path: Path, make_record: MakeRecord) -> None:
     for name in ("before", "results"):
         fill(tmp_path / name, make_record, {"InfoNCE": LOW, "TeMo": LOW[:2]})
     pages, results = packages(FOLDER / "pages.yml"), packages(FOLDER / "results.yml")

@@ -1,14 +1,13 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from support.made_records import MakeRecord
 
 from benchsuite.analysis.pairing import pairable, setup_fields, unpairable
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 DIGESTS = {"initial_weights": "w", "batches": "b", "words": "v", "data": "d" * 64}
 
 

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -6,6 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from scipy import stats
+from support.made_records import MakeRecord
 from support.made_trials import trials_file, trials_of
 from support.measured import HIGH, LOW, fill
 from support.planned import request_of
@@ -19,7 +19,6 @@ from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, write_trials
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 VALUES = {"InfoNCE": LOW, "TeMo": HIGH, "Cosine schedule": (0.105, 0.115, 0.125, 0.125), "SogCLR": (0.29, 0.32, 0.325)}
 KEY = ["run_id", "protocol", "metric"]
 

@@ -3,16 +3,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.analysis.run_diff import RunDiff
-from benchsuite.records.schema import Record
 from benchsuite.setup import Optimizer
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 @pytest.fixture
-def between(make_sound: Make) -> Callable[..., RunDiff]:
+def between(make_sound: MakeRecord) -> Callable[..., RunDiff]:
     """A sound record against itself with changes."""
 
     def make(**changes: Any) -> RunDiff:
@@ -21,7 +19,7 @@ def between(make_sound: Make) -> Callable[..., RunDiff]:
     return make
 
 
-def method(make_sound: Make, **changes: Any) -> Any:
+def method(make_sound: MakeRecord, **changes: Any) -> Any:
     return make_sound()[0].method.model_copy(update=changes)
 
 
@@ -36,7 +34,7 @@ def test_a_record_differs_from_itself_in_nothing(between: Callable[..., RunDiff]
 
 
 def test_another_method_under_one_setup_is_named_and_may_be_paired(
-    between: Callable[..., RunDiff], make_sound: Make
+    between: Callable[..., RunDiff], make_sound: MakeRecord
 ) -> None:
     other = method(make_sound, name="ts", title="TS", hyperparameters={"tau_min": 0.01})
     diff = between(method=other)
@@ -46,7 +44,7 @@ def test_another_method_under_one_setup_is_named_and_may_be_paired(
 
 
 def test_another_setup_is_no_common_board_and_the_fields_are_named(
-    between: Callable[..., RunDiff], make_sound: Make
+    between: Callable[..., RunDiff], make_sound: MakeRecord
 ) -> None:
     setup = make_sound()[0].setup.model_copy(update={"optimizer": Optimizer(lr=0.5)})
     diff = between(setup=setup)
@@ -56,7 +54,7 @@ def test_another_setup_is_no_common_board_and_the_fields_are_named(
 
 @pytest.mark.parametrize("digest", ["initial_weights", "batches"])
 def test_other_weights_or_batches_share_a_board_and_are_no_pair(
-    between: Callable[..., RunDiff], make_sound: Make, digest: str
+    between: Callable[..., RunDiff], make_sound: MakeRecord, digest: str
 ) -> None:
     digests = {**make_sound()[0].digests, digest: "other"}
     diff = between(method=method(make_sound, hyperparameters={"tau": 0.5}), digests=digests)
@@ -72,7 +70,7 @@ def test_two_seeds_are_one_row_and_no_pair(between: Callable[..., RunDiff]) -> N
     assert diff.not_paired == "seed 0 against seed 1"
 
 
-def test_a_run_measured_twice_is_held_to_its_results(between: Callable[..., RunDiff], make_sound: Make) -> None:
+def test_a_run_measured_twice_is_held_to_its_results(between: Callable[..., RunDiff], make_sound: MakeRecord) -> None:
     equal = between(environment={"python": "3.14", "packages": {"torch": None}})
     assert named(equal) == {"environment": {"python"}}
     assert equal.repeated
@@ -83,7 +81,9 @@ def test_a_run_measured_twice_is_held_to_its_results(between: Callable[..., RunD
     assert "results" not in between(seed=1).fields
 
 
-def test_another_version_and_other_threads_are_mentioned(between: Callable[..., RunDiff], make_sound: Make) -> None:
+def test_another_version_and_other_threads_are_mentioned(
+    between: Callable[..., RunDiff], make_sound: MakeRecord
+) -> None:
     older = between(method=method(make_sound, version=2), environment={"threads": 2})
     assert named(older)["method"] == {"version"}
     sentences = list(older.verdicts())

@@ -1,14 +1,12 @@
-from collections.abc import Callable
 from typing import Any
 
+from support.made_records import MakeRecord
 from support.views import found, view_of
 
 from benchsuite.analysis.curves import series
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
-from benchsuite.records.schema import Record
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 COLUMNS = [
     {"key": "a", "group": "", "label": "R@1", "measure": "retrieval.i2t_r1"},
     {"key": "b", "group": "", "label": "R@5", "measure": "retrieval.t2i_r5"},

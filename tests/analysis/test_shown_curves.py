@@ -1,12 +1,10 @@
 import math
-from collections.abc import Callable
 
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.analysis.curves import Curve, curve, mean_curve, thinned
-from benchsuite.records.schema import Record
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 NAN = math.nan
 
 

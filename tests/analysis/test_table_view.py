@@ -1,9 +1,9 @@
 import statistics
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from scipy import stats
+from support.made_records import MakeRecord
 from support.views import added, found, view_of
 
 from benchsuite.analysis.building import FoundRow
@@ -11,7 +11,6 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table
 from benchsuite.records.schema import Record
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 TABLE = Table.model_validate(
     {
         "file_format": 1, "paper": "p", "table": "t", "locator": "Table 1", "title": "T", "recipes": {"small": "r"},

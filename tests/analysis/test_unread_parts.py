@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.analysis.boards import boards
 from benchsuite.analysis.pairing import pairable
@@ -11,7 +12,6 @@ from benchsuite.analysis.run_diff import RunDiff
 from benchsuite.records.schema import Record
 from benchsuite.setup import Clusters, Expert, Experts
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 Made = Callable[..., Record]
 FEW, MANY = {"clusters": Clusters(k=2)}, {"clusters": Clusters(k=3)}
 TEXT = {"experts": Experts(text=Expert(embedding="tfidf-svd"))}

@@ -1,20 +1,19 @@
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from support.commands import exit_code
+from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, TIED, fill
 
 from benchsuite.analysis.both_regimes import MEANING
-from benchsuite.records.schema import Record
 
 command = partial(exit_code, "claims")
 
 
 @pytest.fixture
-def runs(tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]) -> Path:
+def runs(tmp_path: Path, make_record: MakeRecord) -> Path:
     return fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
 
 
@@ -26,7 +25,7 @@ def claims(runs: Path, capsys: pytest.CaptureFixture[str], *options: str) -> lis
 
 
 def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
-    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, make_record: MakeRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents")
     fill(runs, make_record, {"InfoNCE": LOW, "TeMo": TIED}, scale="latents", regime="tuned")
@@ -94,7 +93,7 @@ def test_a_claim_says_its_family_its_power_and_what_stands_for_its_data(
 
 
 def test_scales_stand_beside_each_other_with_how_far_they_agree(
-    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, make_record: MakeRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = tmp_path / "runs"
     for scale, temo in (("small", HIGH), ("latents", TIED)):
@@ -108,7 +107,7 @@ def test_scales_stand_beside_each_other_with_how_far_they_agree(
 
 
 def test_added_rows_are_counted_apart(
-    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, make_record: MakeRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = fill(tmp_path / "own", make_record, {"InfoNCE": LOW, "TeMo": HIGH, "Mine": HIGH})
     added = [claim for claim in claims(runs, capsys) if claim["added"]]

@@ -1,23 +1,19 @@
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from support.commands import exit_code
+from support.made_records import MakeRecord
 
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.setup import Optimizer
-
-Make = Callable[..., tuple[Record, bytes]]
-
 
 command = partial(exit_code, "diff")
 
 
 @pytest.fixture
-def runs(tmp_path: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def runs(tmp_path: Path, make_sound: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Run ids: a run, one of another method, and one under another setup."""
     monkeypatch.chdir(tmp_path)
     store = Store(tmp_path / "runs")

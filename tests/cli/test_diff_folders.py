@@ -1,22 +1,17 @@
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from support.commands import exit_code
+from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, fill
-
-from benchsuite.records.schema import Record
-
-Make = Callable[..., tuple[Record, bytes]]
-
 
 command = partial(exit_code, "diff")
 
 
 @pytest.fixture
-def folders(tmp_path: Path, make_record: Make, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def folders(tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Two results folders, side by side: TeMo beats InfoNCE in the second alone."""
     monkeypatch.chdir(tmp_path)
     before, after = Path("before"), Path("after")

@@ -1,21 +1,20 @@
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from support.commands import exit_code
+from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, fill
 
 import benchsuite
 from benchsuite.cli.export import harmless_texts
-from benchsuite.records.schema import Record
 
 command = partial(exit_code, "export")
 
 
 @pytest.fixture
-def runs(tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]) -> Path:
+def runs(tmp_path: Path, make_record: MakeRecord) -> Path:
     return fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
 
 

@@ -13,21 +13,20 @@ from typing import Any
 import pytest
 from support.commands import exit_code
 from support.copies import command, files, in_a_copy, mount, only_linux
+from support.made_records import MakeRecord
 from support.planned import request_of
 
 from benchsuite.data.cached import made_once
 from benchsuite.errors import UsageError
 from benchsuite.paths import cache
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
-Make = Callable[..., tuple[Record, bytes]]
 Files = dict[str, bytes]
 pytestmark = only_linux
 KINDS = {
-    "full": "No space left on device. Make room, or ",
+    "full": "No space left on device. MakeRecord room, or ",
     "read-only": "Read-only file system. ",
-    "no large files": "File too large. Make room, or ",
+    "no large files": "File too large. MakeRecord room, or ",
 }
 """The last needs no rights: the system refuses files of more than ten bytes."""
 FILLING = "filling"
@@ -73,7 +72,7 @@ def refused(kind: str, disk: Path, *arguments: object, before: Callable[[], obje
 
 
 @pytest.fixture
-def records(tmp_path: Path, make_sound: Make) -> Path:
+def records(tmp_path: Path, make_sound: MakeRecord) -> Path:
     folder = tmp_path / "records"
     folder.mkdir()
     Store(folder).write(*make_sound())
@@ -81,7 +80,7 @@ def records(tmp_path: Path, make_sound: Make) -> Path:
 
 
 @each_kind
-def test_commands_leave_what_was_there(tmp_path: Path, records: Path, make_sound: Make, kind: str) -> None:
+def test_commands_leave_what_was_there(tmp_path: Path, records: Path, make_sound: MakeRecord, kind: str) -> None:
     disk, old = tmp_path / "disk", tmp_path / "disk" / "old.csv"
     build = ["report", "--results", records, "--report", disk / "pages"]
     refused(kind, disk, *build, before=lambda: command(*build))
@@ -115,7 +114,7 @@ def test_a_report_that_does_not_fit_leaves_the_old_pages_and_no_drafts(tmp_path:
 
 @each_kind
 def test_a_store_and_the_cache_say_so_and_leave_no_drafts(
-    tmp_path: Path, make_record: Make, monkeypatch: pytest.MonkeyPatch, kind: str
+    tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """What `repro`, `run` and `tune` write to."""
     disk = tmp_path / "disk"

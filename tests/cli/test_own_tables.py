@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.commands import exit_code
 from support.html_pages import Reading
+from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, fill
 from support.own_tables import FILE, NAME, TABLE, own_folder
 from support.planned import request_of
@@ -23,11 +24,9 @@ from benchsuite.papers.reader import read_table_file
 from benchsuite.paths import baselines
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.contents import read_contents
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.verify.stored_tables import keep
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 VALUES = {"TeMo": HIGH, "InfoNCE": LOW, "TS": LOW}
 
 

@@ -2,7 +2,6 @@
 
 import io
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,16 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 from support.commands import exit_code
+from support.made_records import MakeRecord
 from support.made_results import write_results
 from support.measured import HIGH, LOW, fill
-
-from benchsuite.records.schema import Record
 
 command = partial(exit_code, "plot")
 
 
 @pytest.fixture
-def runs(tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]) -> Path:
+def runs(tmp_path: Path, make_record: MakeRecord) -> Path:
     return fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
 
 
@@ -64,7 +62,7 @@ def test_the_survey_draws_the_headline_claims_of_all_tables(
 
 
 def test_added_rows_are_drawn_alone(
-    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, make_record: MakeRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = fill(tmp_path / "own", make_record, {"InfoNCE": LOW, "TeMo": HIGH, "Mine": HIGH})
     every, added = tmp_path / "every.svg", tmp_path / "added.svg"

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 from support.commands import exit_code
+from support.made_records import MakeRecord
 from support.planned import request_of, results_of, setup_of
 
 from benchsuite.planning.recipe import read_recipe
-from benchsuite.records.schema import Record, Result
+from benchsuite.records.schema import Result
 from benchsuite.records.store import Store
 from benchsuite.setup import Protocol
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 PLUGIN = '''
 from benchsuite import register_method, register_task
 

@@ -4,21 +4,20 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from support.made_records import MakeRecord
 
 from benchsuite import cli
 from benchsuite.cli import COMMANDS, application
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
 pytestmark = pytest.mark.slow
 
-MakeRecord = Callable[..., tuple[Record, bytes]]
 TRAINING = {"torch", "torchvision", "timm", "transformers", "deepspeed", "datasets", "open_clip"}
 ANALYSIS = {"numpy", "scipy", "sklearn", "pandas", "pyarrow"}
 PAGES = {"jinja2", "matplotlib", "latex2mathml", "PIL"}

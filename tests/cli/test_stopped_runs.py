@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
+from support.forked import Forked
 from support.in_process import in_this_process
 
 from benchsuite.records.checkpoints import checkpoints_in
@@ -21,7 +20,7 @@ from benchsuite.records.store import Store
 
 pytestmark = pytest.mark.slow
 
-STEPS, EVERY = 1200, 100
+STEPS, EVERY = 600, 50
 RECIPE = f"""
 title = "long vectors"
 track = "latents"
@@ -33,23 +32,21 @@ optimizer = {{ lr = 1e-3 }}
 training = {{ batch = 32, steps = {STEPS} }}
 text = {{ mlp = {{ layers = 1, hidden = 16 }} }}
 backbones.mlp = {{ description = "an MLP", tower = {{ mlp = {{ layers = 2, hidden = 16 }} }} }}
-protocols.retrieval = {{ task = "retrieval", every = 150 }}
+protocols.retrieval = {{ task = "retrieval", every = 75 }}
 """
-COMMAND = [sys.executable, "-m", "benchsuite", "run", "isogclr", "--recipe", "long.toml"]
+RUN = ["run", "isogclr", "--recipe", "long.toml"]
 OFTEN = ["--checkpoint-steps", str(EVERY)]
 MEASURED = {"created", "cost", "digest", "resumptions"}
 """Keys in which the two records may differ."""
 
 
-def terminate_worker(process: "subprocess.Popen[str]") -> None:
-    """Of the command's processes, the one that trains; multiprocessing has one of its own."""
-    for child in psutil.Process(process.pid).children():
-        if "spawn_main" in " ".join(child.cmdline()):
-            child.terminate()
+def terminate_worker(command: Forked) -> None:
+    (worker,) = psutil.Process(command.pid).children()
+    worker.terminate()
 
 
-STOPS: Mapping[str, Callable[["subprocess.Popen[str]"], object]] = {
-    "terminated": lambda process: process.send_signal(signal.SIGTERM),
+STOPS: Mapping[str, Callable[[Forked], object]] = {
+    "terminated": lambda command: command.send_signal(signal.SIGTERM),
     "worker terminated": terminate_worker,
 }
 
@@ -69,12 +66,7 @@ class Runs:
         return [Resumption.model_validate(each) for each in self.stopped["resumptions"]]
 
 
-def start(folder: Path, results: str) -> "subprocess.Popen[str]":
-    command = [*COMMAND, *OFTEN, "--results", results]
-    return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def wait_for_checkpoint(process: "subprocess.Popen[str]", results: Path, beyond: int) -> int:
+def wait_for_checkpoint(process: Forked, results: Path, beyond: int) -> int:
     """Until one of a later step than `beyond` is there; its step."""
     while True:
         assert process.poll() is None, process.communicate()
@@ -94,19 +86,20 @@ def record(results: Path) -> dict[str, Any]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     folder = tmp_path_factory.mktemp("long")
     (folder / "long.toml").write_text(RECIPE)
-    in_this_process(folder, *COMMAND[3:], "--results", "alone")
-    process = start(folder, "stopped")
+    in_this_process(folder, *RUN, "--results", "alone")
+    stoppable = [*RUN, *OFTEN, "--results", "stopped"]
+    process = Forked(stoppable, folder)
     step = wait_for_checkpoint(process, folder / "stopped", EVERY)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     ended = {}
     for name, stop in STOPS.items():
-        process = start(folder, "stopped")
+        process = Forked(stoppable, folder)
         step = wait_for_checkpoint(process, folder / "stopped", step + EVERY)
         stop(process)
-        _, told = process.communicate()
-        ended[name] = process.returncode, told
-    in_this_process(folder, *COMMAND[3:], *OFTEN, "--results", "stopped")
+        code, _, told = process.communicate()
+        ended[name] = code, told
+    in_this_process(folder, *stoppable)
     return Runs(folder, record(folder / "alone"), record(folder / "stopped"), ended)
 
 
@@ -116,7 +109,7 @@ def test_the_record_is_that_of_a_run_left_alone(runs: Runs) -> None:
     for key in runs.alone.keys() - MEASURED:
         assert runs.stopped[key] == runs.alone[key], key
     probed = [value for value in runs.alone["curves"]["retrieval.t2i_r1"] if value is not None]
-    assert len(probed) == STEPS // 150
+    assert len(probed) == STEPS // 75
 
 
 def test_the_record_says_where_it_went_on_and_is_valid(runs: Runs) -> None:

@@ -1,13 +1,13 @@
 """What commands print of folders whose files have texts that a terminal or a build's log would obey."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from support.commands import exit_code
 from support.hostile import is_clean, is_command
+from support.made_records import MakeRecord
 
 from benchsuite.cli.shared.terminal import say
 from benchsuite.execution.events import Event, Failed, Noted, Queued, Started
@@ -16,7 +16,6 @@ from benchsuite.records.store import Store
 from benchsuite.setup import Protocol
 from benchsuite.work.session import Lines
 
-Make = Callable[..., tuple[Record, bytes]]
 NAME = "\x1b[2J\x1b[H\nverified.\n::error::no\r\u202e##[error]"
 """Clears the screen, says what it likes, and gives a build service two orders."""
 SPELLED = NAME.encode("ascii", "backslashreplace").decode()
@@ -54,7 +53,7 @@ method = "infonce"
 """
 
 
-def measuring(make: Make, task: str, measure: str, **changes: object) -> tuple[Record, bytes]:
+def measuring(make: MakeRecord, task: str, measure: str, **changes: object) -> tuple[Record, bytes]:
     """A record with one more protocol, of that task, that has one measure."""
     plain = make()[0]
     protocols = {**plain.setup.protocols, task: Protocol(task=task, version=1)}
@@ -64,7 +63,7 @@ def measuring(make: Make, task: str, measure: str, **changes: object) -> tuple[R
 
 
 @pytest.fixture
-def places(tmp_path: Path, make_sound: Make) -> dict[str, Path]:
+def places(tmp_path: Path, make_sound: MakeRecord) -> dict[str, Path]:
     """A results folder with the name as a measure's, a file's, a method's and a table's."""
     folder = tmp_path / "results"
     method = make_sound()[0].method.model_copy(update={"title": NAME})
@@ -91,7 +90,7 @@ def test_no_line_that_is_printed_is_of_a_files_making(
 
 
 def test_a_measure_with_such_a_name_is_told_on_its_line(
-    tmp_path: Path, make_sound: Make, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, make_sound: MakeRecord, capfd: pytest.CaptureFixture[str]
 ) -> None:
     Store(tmp_path).write(*measuring(make_sound, "geometry", NAME))
     exit_code("verify", tmp_path)

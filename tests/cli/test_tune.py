@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from support import tiny_tuning
 from support.commands import exit_code
+from support.forked import Forked
 
 from benchsuite import registry
 from benchsuite.analysis.building import build_views
@@ -31,7 +32,6 @@ TUNE = ["tune", tiny_tuning.NAME, "--tables", "own", "--jobs", "1", "--regime", 
 TABLE = ["repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--jobs", "1"]
 REPRO = [*TABLE, "--regime", "tuned"]
 MINE = ["--plugin", "mine.py"]
-COMMAND = [sys.executable, "-m", "benchsuite"]
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,10 @@ class Done:
         }
 
 
-def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([*COMMAND, *arguments], cwd=folder, text=True, capture_output=True, check=False)
-
-
 def kill_after_first_trial(folder: Path) -> TrialsFile:
     """SIGKILL to the command and its workers, once a trial is stored."""
     file = folder / "runs" / "trials" / "vectors.parquet"
-    process = subprocess.Popen([*COMMAND, *TUNE], cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = Forked(TUNE, folder)
     while not file.exists():
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
@@ -91,9 +87,9 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     low = sorted(next(draws(card, {}, number, 0, rule, 1e-3)).hyperparameters["tau"] for number in range(3))[:2]
     (folder / "mine.py").write_text(tiny_tuning.PLUGIN.replace("LOW", str(sum(low) / 2)))
     first = kill_after_first_trial(folder)
-    last = run(folder, *REPRO, *MINE)
-    assert last.returncode == 0, last.stderr
-    return Done(folder, first, last.stderr, last.stdout)
+    code, out, again = Forked([*REPRO, *MINE], folder).communicate()
+    assert code == 0, again
+    return Done(folder, first, again, out)
 
 
 def test_a_killed_command_goes_on_and_repeats_no_trial(done: Done) -> None:

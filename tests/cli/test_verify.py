@@ -7,11 +7,6 @@ from pathlib import Path
 import pytest
 from support.commands import exit_code
 
-from benchsuite.records.schema import Record
-
-Make = Callable[..., tuple[Record, bytes]]
-
-
 command = partial(exit_code, "verify")
 
 

@@ -2,11 +2,12 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from support.commands import exit_code
-from support.in_process import InProcess
+from support.in_process import in_this_process
 from support.tiny_recipes import VECTORS
 
 from benchsuite.errors import UsageError
@@ -17,13 +18,18 @@ pytestmark = pytest.mark.slow
 GEOMETRY = 'protocols.geometry = { task = "geometry" }'
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "tiny.toml").write_text(VECTORS + GEOMETRY)
+    in_this_process(folder, "run", "infonce", "--recipe", "tiny.toml", "--keep-weights")
+    return folder
+
+
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def runs(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(measured, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tiny.toml").write_text(VECTORS + GEOMETRY)
-    with monkeypatch.context() as patch:
-        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
-        assert exit_code("run", "infonce", "--recipe", "tiny.toml", "--keep-weights") == 0
     return tmp_path / "runs"
 
 
@@ -38,7 +44,7 @@ def test_a_true_record_agrees_in_every_digit_and_stays_as_it_is(runs: Path, caps
 
 
 def test_a_record_whose_numbers_were_made_up_consistently_is_found(
-    runs: Path, capsys: pytest.CaptureFixture[str]
+    runs: Path, in_process: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its curve agrees with its seal and contradicts nothing; a digest of the batches as well."""
     (file,) = runs.glob("*.json")
@@ -78,10 +84,9 @@ def test_devices_that_are_not_here_leave_a_record_out(
 
 
 def test_a_single_run_is_judged_by_the_other_seeds_of_its_folder(
-    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    runs: Path, in_process: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With numbers and a processor that are not those of the record: by the row alone."""
-    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
     for seed in (1, 2, 3):
         assert exit_code("run", "infonce", "--recipe", "tiny.toml", "--seed", seed) == 0
     (file,) = runs.glob("infonce-s0-*.json")

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 from support import tiny_tuning
 from support.copies import Copy, command, files, only_linux
+from support.made_records import MakeRecord
 
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import read_trials
 from benchsuite.report.site import WRITTEN
@@ -31,12 +31,11 @@ KILLS = int(os.environ.get("BENCHSUITE_KILLS", "0"))
 EACH = max(4, KILLS // 5)
 MEASURED = {"created", "cost", "digest", "resumptions", "environment"}
 """Keys in which records and trials of the same run may differ."""
-Make = Callable[..., tuple[Record, bytes]]
 Files = Mapping[str, bytes]
 
 
 @pytest.fixture
-def folders(tmp_path: Path, make_sound: Make) -> Sequence[Path]:
+def folders(tmp_path: Path, make_sound: MakeRecord) -> Sequence[Path]:
     """Two results folders, the second with more records."""
     made = [tmp_path / "few", tmp_path / "many"]
     for folder, count in zip(made, (3, 8), strict=True):

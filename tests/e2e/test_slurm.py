@@ -6,8 +6,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from support import tiny_tuning
+from support.forked import Forked
 from support.slurm_node import CannotStartError, Node, start, until
 
 from benchsuite.records.schema import Record
@@ -153,32 +152,20 @@ class Desk:
         recipe = mine / "recipes" / "vectors.toml"
         recipe.write_text(recipe.read_text() + TWO)
         (folder / "mine.py").write_text(PLUGIN)
-        self.environment = {**os.environ, "SLURM_CONF": str(node.config), "TEST_GATE": str(self.gate)}
 
-    def start(self, arguments: Sequence[str]) -> "subprocess.Popen[str]":
-        errors = (self.folder / "err.txt").open("w")
-        with errors:
-            return subprocess.Popen(
-                [sys.executable, "-m", "benchsuite", *arguments],
-                cwd=self.folder,
-                env=self.environment,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                preexec_fn=heed_ctrl_c,
-            )
+    def start(self, arguments: Sequence[str]) -> Forked:
+        return Forked(arguments, self.folder, SLURM_CONF=str(self.node.config), TEST_GATE=str(self.gate))
 
-    def end(self, process: "subprocess.Popen[str]") -> Ended:
-        out, _ = process.communicate(timeout=LONG)
-        return Ended(process.returncode, out, self.err)
+    def end(self, process: Forked) -> Ended:
+        return Ended(*process.communicate(timeout=LONG))
 
     def call(self, arguments: Sequence[str]) -> Ended:
         return self.end(self.start(arguments))
 
-    def started(self, process: "subprocess.Popen[str]") -> None:
+    def started(self, process: Forked) -> None:
         """Wait until a run of the command is in the second step."""
         until(lambda: process.poll() is not None or bool(self.steps()), LONG, "a job steps")
-        assert process.poll() is None, self.err
+        assert process.poll() is None, process.err
 
     def steps(self) -> list[int]:
         """Finished steps of runs under way."""
@@ -188,16 +175,8 @@ class Desk:
             found += [step] if step else []
         return found
 
-    @property
-    def err(self) -> str:
-        return (self.folder / "err.txt").read_text()
-
     def records(self) -> list[Record]:
         return list(Store(self.folder / "runs").read().records.values())
-
-
-def heed_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="module")
@@ -233,9 +212,9 @@ def left(desk: Desk) -> Left:
     waiting = desk.node.jobs()
     forget_answers(desk.folder / "runs" / "cluster")
     process = desk.start(HELD)
-    until(lambda: process.poll() is not None or desk.err.count("queue ") == RUNS, LONG, "the jobs are found again")
+    until(lambda: process.poll() is not None or process.err.count("queue ") == RUNS, LONG, "the jobs are found again")
     time.sleep(2)
-    process.kill()
+    process.send_signal(signal.SIGKILL)
     killed = desk.end(process)
     desk.gate.touch()
     until(lambda: not desk.node.jobs(), LONG, "the jobs end without a command that watches them")

@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.files_of import module_of
+
+from benchsuite.planning.recipe import read_recipe
 
 pytestmark = pytest.mark.slow
 
@@ -24,18 +27,13 @@ protocols.knn = { task = "knn", options = { classes = "class" } }
 """
 
 
-def python(*arguments: object) -> "subprocess.CompletedProcess[str]":
-    paths = [str(BENCHMARKS), str(BENCHMARKS.parent)]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment, check=False
-    )
-
-
 def test_a_recipe_starts_in_its_processes_without_its_files_and_one_of_no_known_tower_says_so(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(CIFAR)
     (tmp_path / "bad.toml").write_text(CIFAR.replace("test_resnet", "test_resent"))
-    done = python(BENCHMARKS / "start.py", tmp_path / "two.toml", tmp_path / "bad.toml", "--devices", 2)
+    paths = [str(BENCHMARKS), str(BENCHMARKS.parent)]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, BENCHMARKS / "start.py", tmp_path / "two.toml", tmp_path / "bad.toml", "--devices", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 1, done.stderr
     good, bad = done.stdout.splitlines()
     assert "4 pairs of a batch of 12 start in 2 processes: " in good
@@ -44,23 +42,16 @@ def test_a_recipe_starts_in_its_processes_without_its_files_and_one_of_no_known_
     assert 'Did you mean "test_resnet"' in bad
 
 
-PROGRAM = """
-from start import from_random_weights, stood_in
-from benchsuite.planning.recipe import read_recipe
-
-recipe = read_recipe("epic-paper")
-setup = stood_in(recipe.setup("ViT-B"), 32)
-assert setup.data.options["shape"] == [16, 224, 224, 3]
-assert not setup.image.pretrained and not setup.text.pretrained
-assert (setup.text.transformer, setup.text.vocabulary) == ("distilbert", 30522)
-kept = ("processes", "zero_stage", "precision", "accumulation")
-assert [getattr(setup.training, k) for k in kept] == [getattr(recipe.training, k) for k in kept]
-assert setup.optimizer == recipe.optimizer and setup.augmentation == recipe.augmentation
-own = setup.text.model_copy(update={"pretrained": True, "transformer": "/models/own", "vocabulary": None})
-assert from_random_weights(own) == own
-"""
-
-
-def test_pretrained_towers_stand_in_with_their_architecture_and_all_else_as_it_is() -> None:
-    done = python("-c", PROGRAM)
-    assert done.returncode == 0, done.stderr
+def test_pretrained_towers_stand_in_with_their_architecture_and_all_else_as_it_is(forgetful_registries: None) -> None:
+    start = module_of(BENCHMARKS / "start.py")
+    recipe = read_recipe("epic-paper")
+    setup = start.stood_in(recipe.setup("ViT-B"), 32)
+    assert setup.data.options["shape"] == [16, 224, 224, 3]
+    assert not setup.image.pretrained
+    assert not setup.text.pretrained
+    assert (setup.text.transformer, setup.text.vocabulary) == ("distilbert", 30522)
+    kept = ("processes", "zero_stage", "precision", "accumulation")
+    assert [getattr(setup.training, name) for name in kept] == [getattr(recipe.training, name) for name in kept]
+    assert (setup.optimizer, setup.augmentation) == (recipe.optimizer, recipe.augmentation)
+    own = setup.text.model_copy(update={"pretrained": True, "transformer": "/models/own", "vocabulary": None})
+    assert start.from_random_weights(own) == own

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.records.checkpoints import FOLDER, MARKER, checkpoints_in, folder_of, latest_step, place
 from benchsuite.records.schema import Record, Resumption, content_digest
 from benchsuite.records.store import Store
 from benchsuite.verify.audit import audit_folder
 from benchsuite.verify.audit_manifest import check_manifest
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 def put(results: Path, run_id: str, *steps: int) -> None:
@@ -38,7 +37,7 @@ def test_neither_reading_nor_verifying_a_folder_looks_at_them(
     assert not Store(folder).read().foreign
 
 
-def test_they_go_when_their_record_is_stored_and_others_stay(tmp_path: Path, make_record: Make) -> None:
+def test_they_go_when_their_record_is_stored_and_others_stay(tmp_path: Path, make_record: MakeRecord) -> None:
     store, (one, ranks), (other, more) = Store(tmp_path), make_record(0), make_record(1)
     put(tmp_path, one.run_id, 1, 2)
     put(tmp_path, other.run_id, 5)
@@ -61,7 +60,7 @@ def test_the_latest_is_that_of_the_most_steps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("resumptions", [[], [Resumption(step=3, from_processes=2, to_processes=1)]])
 def test_a_record_says_where_it_went_on_and_nothing_if_nowhere(
-    make_record: Make, resumptions: list[Resumption]
+    make_record: MakeRecord, resumptions: list[Resumption]
 ) -> None:
     plain = make_record()[0]
     record = make_record(resumptions=resumptions)[0]

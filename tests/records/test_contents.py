@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, TrialsFile, write_trials
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def good(store: Store, make_record: Make) -> Record:
+def good(store: Store, make_record: MakeRecord) -> Record:
     """A record that must never be lost, whatever lies beside it."""
     record, ranks = make_record(seed=0)
     store.write(record, ranks)
@@ -48,7 +47,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_bad_record_is_refused_with_the_reason_and_the_others_stay(
-    store: Store, good: Record, make_record: Make, damage: str
+    store: Store, good: Record, make_record: MakeRecord, damage: str
 ) -> None:
     record, ranks = make_record(seed=1)
     file = store.write(record, ranks)
@@ -63,7 +62,7 @@ def test_a_bad_record_is_refused_with_the_reason_and_the_others_stay(
         raise contents.errors[0]
 
 
-def test_all_that_is_wrong_with_a_file_is_said(store: Store, make_record: Make) -> None:
+def test_all_that_is_wrong_with_a_file_is_said(store: Store, make_record: MakeRecord) -> None:
     file = store.write(*make_record())
     edit(file, lambda c: (c.update(run_id="0" * 16), c["results"]["retrieval"]["metrics"].update(t2i_r1=2.0)))
     (refused,) = store.read().refused
@@ -93,7 +92,7 @@ def test_foreign_files_are_left_alone_and_named(store: Store, good: Record, cont
     assert store.read().records == {good.run_id: good}
 
 
-def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record, make_record: Make) -> None:
+def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record, make_record: MakeRecord) -> None:
     lost = make_record(7)[0]
     store.add_failure(lost, "killed")
     (store.folder / "bbbb.failed.json").write_text("[]")
@@ -106,7 +105,7 @@ def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record, ma
     assert [error.file.name for error in contents.errors] == ["bbbb.failed.json", "x.json", "y.json"]
 
 
-def test_a_gap_tells_a_failure_from_a_refusal(store: Store, make_record: Make) -> None:
+def test_a_gap_tells_a_failure_from_a_refusal(store: Store, make_record: MakeRecord) -> None:
     store.add_failure(make_record(seed=2)[0], "killed")
     record, ranks = make_record(seed=1)
     file = store.write(record, ranks)

@@ -1,24 +1,21 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.errors import UsageError
 from benchsuite.records.names import find_run
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
-Make = Callable[..., tuple[Record, bytes]]
 
-
-def test_a_run_is_found_by_id_beginning_name_and_path(tmp_path: Path, make_record: Make) -> None:
+def test_a_run_is_found_by_id_beginning_name_and_path(tmp_path: Path, make_record: MakeRecord) -> None:
     record, ranks = make_record()
     file = Store(tmp_path).write(record, ranks)
     for name in (record.run_id, record.run_id[:5], file.stem, str(file)):
         assert find_run(tmp_path, name) == file
 
 
-def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: Make) -> None:
+def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: MakeRecord) -> None:
     record, ranks = make_record()
     Store(tmp_path).write(record, ranks)
     Store(tmp_path).add_failure(make_record(7)[0], "killed")

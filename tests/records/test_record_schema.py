@@ -1,10 +1,10 @@
 import json
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from support.made_records import MakeRecord
 
 from benchsuite.canonical import short_digest
 from benchsuite.records.schema import (
@@ -18,8 +18,6 @@ from benchsuite.records.schema import (
     content_digest,
     contradictions,
 )
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 def edited(record: Record, path: str, value: Any) -> dict[str, Any]:
@@ -36,18 +34,18 @@ def answering(**metrics: float) -> dict[str, Result]:
     return {"retrieval": Result(task="retrieval", version=1, metrics=metrics, counts={})}
 
 
-def test_what_was_sealed_reads_back_equal(make_record: Make) -> None:
+def test_what_was_sealed_reads_back_equal(make_record: MakeRecord) -> None:
     record, _ = make_record()
     assert Record.model_validate(json.loads(json.dumps(record.as_json()))) == record
 
 
-def test_seed_enters_the_run_alone(make_record: Make) -> None:
+def test_seed_enters_the_run_alone(make_record: MakeRecord) -> None:
     one, other = make_record(0)[0], make_record(1)[0]
     assert (one.setup_id, one.method_id) == (other.setup_id, other.method_id)
     assert one.run_id != other.run_id
 
 
-def test_records_of_one_setup_share_it_and_another_is_another(make_record: Make) -> None:
+def test_records_of_one_setup_share_it_and_another_is_another(make_record: MakeRecord) -> None:
     """A number that only looks alike, such as true for 1, is not taken for the setup that was read before."""
     content = make_record()[0].as_json()
     options = content["setup"]["data"]["options"]
@@ -61,11 +59,11 @@ def test_records_of_one_setup_share_it_and_another_is_another(make_record: Make)
     assert len({record.setup.setup_id for record in read}) == 3
 
 
-def test_same_content_has_the_same_digest(make_record: Make) -> None:
+def test_same_content_has_the_same_digest(make_record: MakeRecord) -> None:
     assert make_record()[0].digest == make_record()[0].digest
 
 
-def test_metric_is_found_by_protocol_and_name(make_record: Make) -> None:
+def test_metric_is_found_by_protocol_and_name(make_record: MakeRecord) -> None:
     assert make_record()[0].values()["retrieval.i2t_r10"] == 0.75
 
 
@@ -83,7 +81,7 @@ def test_metric_is_found_by_protocol_and_name(make_record: Make) -> None:
         ("seed", 7, "edited, or damaged"),
     ],
 )
-def test_an_edited_record_is_refused(make_record: Make, path: str, value: Any, says: str) -> None:
+def test_an_edited_record_is_refused(make_record: MakeRecord, path: str, value: Any, says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         Record.model_validate(edited(make_record()[0], path, value))
 
@@ -109,13 +107,13 @@ def test_an_edited_record_is_refused(make_record: Make, path: str, value: Any, s
         ("schema", 2, "Input should be 1"),
     ],
 )
-def test_a_new_seal_does_not_hide_a_contradiction(make_record: Make, path: str, value: Any, says: str) -> None:
+def test_a_new_seal_does_not_hide_a_contradiction(make_record: MakeRecord, path: str, value: Any, says: str) -> None:
     content = edited(make_record()[0], path, value)
     with pytest.raises(ValidationError, match=says):
         Record.model_validate({**content, "digest": content_digest(content)})
 
 
-def test_a_key_that_the_schema_gains_later_breaks_no_seal(make_record: Make) -> None:
+def test_a_key_that_the_schema_gains_later_breaks_no_seal(make_record: MakeRecord) -> None:
     content = make_record()[0].as_json()
     for result in content["results"].values():
         del result["measures"]
@@ -123,29 +121,29 @@ def test_a_key_that_the_schema_gains_later_breaks_no_seal(make_record: Make) -> 
     assert older.results["retrieval"].measures == {}
 
 
-def test_an_unsealed_record_is_refused(make_record: Make) -> None:
+def test_an_unsealed_record_is_refused(make_record: MakeRecord) -> None:
     content = edited(make_record()[0], "results.retrieval.metrics.i2t_r1", 0.3)
     with pytest.raises(ValidationError):
         Record.model_validate({**content, "digest": ""})
 
 
-def test_a_recall_that_falls_is_refused(make_record: Make) -> None:
+def test_a_recall_that_falls_is_refused(make_record: MakeRecord) -> None:
     with pytest.raises(ValidationError, match=r"t2i_r5 = 0\.5 is above t2i_r10 = 0\.4"):
         make_record(results=answering(t2i_r1=0.1, t2i_r10=0.4, t2i_r5=0.5))
 
 
 @pytest.mark.parametrize("value", [1.01, -0.01, math.nan, math.inf])
-def test_what_is_no_fraction_is_refused(make_record: Make, value: float) -> None:
+def test_what_is_no_fraction_is_refused(make_record: MakeRecord, value: float) -> None:
     with pytest.raises(ValidationError, match="is not between 0 and 1"):
         make_record(results=answering(i2t_r1=value))
 
 
-def test_a_missing_protocol_is_refused(make_record: Make) -> None:
+def test_a_missing_protocol_is_refused(make_record: MakeRecord) -> None:
     with pytest.raises(ValidationError, match="retrieval stands in setup alone"):
         make_record(results={})
 
 
-def test_results_of_a_protocol_that_the_setup_lacks_are_refused(make_record: Make) -> None:
+def test_results_of_a_protocol_that_the_setup_lacks_are_refused(make_record: MakeRecord) -> None:
     results = {**answering(i2t_r1=0.5), "extra": answering(i2t_r1=0.5)["retrieval"]}
     with pytest.raises(ValidationError, match="extra stands in results alone"):
         make_record(results=results)
@@ -155,7 +153,7 @@ def test_equal_recalls_at_all_cuts_are_sound() -> None:
     assert contradictions({"top1": 0.0, "top3": 0.0, "top10": 1.0, "r_mean": 0.3}) == []
 
 
-def test_one_query_is_enough_of_a_count(make_record: Make) -> None:
+def test_one_query_is_enough_of_a_count(make_record: MakeRecord) -> None:
     answer = Result(task="retrieval", version=1, metrics={}, counts={"i2t": 1})
     assert make_record(results={"retrieval": answer})[0].results["retrieval"].counts == {"i2t": 1}
 
@@ -171,7 +169,7 @@ def test_seeds_of_trials_begin_at_1000_as_in_stored_files() -> None:
     assert FIRST_SEED == 1000
 
 
-def test_what_a_run_did_not_read_of_its_setup_follows_from_its_digests(make_record: Make) -> None:
+def test_what_a_run_did_not_read_of_its_setup_follows_from_its_digests(make_record: MakeRecord) -> None:
     plain, digests = make_record()[0], make_record()[0].digests
     assert plain.unread == {"clusters", "experts.image", "experts.text"}
     read = make_record(digests={**digests, "clusters": "c", "text_expert": "t"})[0]
@@ -182,7 +180,7 @@ def test_what_a_run_did_not_read_of_its_setup_follows_from_its_digests(make_reco
     assert read.model_copy(update={"setup": drawn}).configuration == plain.configuration, "each replicate has its own"
 
 
-def test_paraphrases_that_a_run_read_make_it_another_run(make_record: Make) -> None:
+def test_paraphrases_that_a_run_read_make_it_another_run(make_record: MakeRecord) -> None:
     plain = make_record()[0]
     read = make_record(digests={**plain.digests, "paraphrases": "p"})[0]
     assert (read.setup_id, read.method_id) == (plain.setup_id, plain.method_id)
@@ -191,7 +189,7 @@ def test_paraphrases_that_a_run_read_make_it_another_run(make_record: Make) -> N
     assert read.run_id == short_digest({**identity, "paraphrases": "p"})
 
 
-def test_resumptions_and_weights_are_stored_only_where_there_are_any(make_record: Make) -> None:
+def test_resumptions_and_weights_are_stored_only_where_there_are_any(make_record: MakeRecord) -> None:
     plain = make_record()[0].as_json()
     assert not {"resumptions", "weights"} & plain.keys()
     resumed = Resumption(step=3, from_processes=1, to_processes=2)
@@ -200,7 +198,7 @@ def test_resumptions_and_weights_are_stored_only_where_there_are_any(make_record
     assert stored["weights"] == {"file": "x.pt", "sha256": "0"}
 
 
-def test_numbers_are_metrics_and_measures_of_all_protocols(make_record: Make) -> None:
+def test_numbers_are_metrics_and_measures_of_all_protocols(make_record: MakeRecord) -> None:
     answer = Result(task="retrieval", version=1, metrics={"r1": 0.5}, measures={"gap": 7.0}, counts={})
     record = make_record(results={"retrieval": answer})[0]
     assert [*record.numbers()] == [

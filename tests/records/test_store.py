@@ -6,11 +6,11 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.errors import UsageError
 from benchsuite.records.checkpoints import folder_of
@@ -18,10 +18,8 @@ from benchsuite.records.names import WEIGHTS_FILE, stem
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record, Sidecar
+from benchsuite.records.schema import Sidecar
 from benchsuite.records.store import Store
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 class PowerCutError(Exception):
@@ -33,7 +31,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-def test_what_was_written_is_read_back_with_its_ranks(store: Store, make_record: Make) -> None:
+def test_what_was_written_is_read_back_with_its_ranks(store: Store, make_record: MakeRecord) -> None:
     records = {}
     for seed in (0, 1):
         record, ranks = make_record(seed)
@@ -46,7 +44,7 @@ def test_what_was_written_is_read_back_with_its_ranks(store: Store, make_record:
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "../up", ".hidden", "two words", "a:b", "///"])
-def test_a_method_of_any_name_is_stored_under_a_harmless_one(store: Store, make_record: Make, name: str) -> None:
+def test_a_method_of_any_name_is_stored_under_a_harmless_one(store: Store, make_record: MakeRecord, name: str) -> None:
     method = make_record()[0].method.model_copy(update={"name": name})
     content, sidecar = pack_ranks(stem(name, 0, "f00d"), [("retrieval.i2t", np.arange(1, 5))])
     record, _ = make_record(method=method, ranks=sidecar)
@@ -70,7 +68,7 @@ def test_an_empty_or_missing_folder_has_no_records(store: Store) -> None:
     assert (contents.failures, contents.requests) == ({}, [])
 
 
-def test_a_second_measurement_keeps_the_first(store: Store, make_record: Make) -> None:
+def test_a_second_measurement_keeps_the_first(store: Store, make_record: MakeRecord) -> None:
     first, ranks = make_record()
     second, _ = make_record(cost={"seconds": 99.0})
     assert first.run_id == second.run_id
@@ -80,7 +78,7 @@ def test_a_second_measurement_keeps_the_first(store: Store, make_record: Make) -
 
 
 def test_a_second_measurement_keeps_the_first_without_hard_links(
-    store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch
+    store: Store, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(source: Path, target: Path) -> None:
         raise PermissionError("no hard links here")
@@ -93,7 +91,7 @@ def test_a_second_measurement_keeps_the_first_without_hard_links(
 
 
 def test_a_write_cut_short_leaves_nothing_to_be_read(
-    store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch
+    store: Store, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cut(handle: int) -> None:
         raise PowerCutError
@@ -110,7 +108,9 @@ def test_a_write_cut_short_leaves_nothing_to_be_read(
     assert store.read().records == {record.run_id: record}
 
 
-def test_ranks_are_there_before_the_record(store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_are_there_before_the_record(
+    store: Store, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
     link, placed = os.link, []
 
     def noting(source: Path, target: Path) -> None:
@@ -123,14 +123,14 @@ def test_ranks_are_there_before_the_record(store: Store, make_record: Make, monk
     assert placed == [store.folder / record.ranks.file, place]
 
 
-def test_nothing_but_the_files_meant_to_stay_is_left(store: Store, make_record: Make) -> None:
+def test_nothing_but_the_files_meant_to_stay_is_left(store: Store, make_record: MakeRecord) -> None:
     store.require_writable()
     record, ranks = make_record()
     place = store.write(record, ranks)
     assert {file.name for file in store.folder.iterdir()} == {place.name, record.ranks.file}
 
 
-def test_leftovers_of_a_killed_write_are_ignored(store: Store, make_record: Make) -> None:
+def test_leftovers_of_a_killed_write_are_ignored(store: Store, make_record: MakeRecord) -> None:
     record, ranks = make_record()
     place = store.write(record, ranks)
     (store.folder / f".{place.name}.4711").write_bytes(place.read_bytes()[:50])
@@ -159,7 +159,7 @@ def test_a_file_that_is_no_sound_record_is_named(store: Store, content: bytes, s
     assert str(file) in str(error)
 
 
-def test_failures_are_remembered_and_the_last_reason_counts(store: Store, make_record: Make) -> None:
+def test_failures_are_remembered_and_the_last_reason_counts(store: Store, make_record: MakeRecord) -> None:
     first, second = make_record(0)[0], make_record(1)[0]
     store.add_failure(first, "out of memory")
     store.add_failure(first, "the loss is nan")
@@ -169,7 +169,7 @@ def test_failures_are_remembered_and_the_last_reason_counts(store: Store, make_r
     assert store.read().records == {}
 
 
-def test_a_success_forgets_the_failure(store: Store, make_record: Make) -> None:
+def test_a_success_forgets_the_failure(store: Store, make_record: MakeRecord) -> None:
     record, ranks = make_record()
     store.add_failure(record, "killed")
     store.write(record, ranks)
@@ -204,7 +204,7 @@ for seed in range(1, 10**6):
 
 @pytest.mark.parametrize("writes", [1, 4, 9])
 def test_a_writer_killed_among_its_writes_leaves_only_whole_runs(
-    store: Store, make_record: Make, tmp_path: Path, writes: int
+    store: Store, make_record: MakeRecord, tmp_path: Path, writes: int
 ) -> None:
     example, folder = store.write(*make_record()), tmp_path / "results"
     folder.mkdir()
@@ -223,7 +223,7 @@ def test_a_writer_killed_among_its_writes_leaves_only_whole_runs(
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed"])
-def test_ranks_must_lie_beside_their_record_unchanged(tmp_path: Path, make_record: Make, damage: str) -> None:
+def test_ranks_must_lie_beside_their_record_unchanged(tmp_path: Path, make_record: MakeRecord, damage: str) -> None:
     store, (record, ranks) = Store(tmp_path), make_record()
     store.write(record, ranks)
     file = tmp_path / record.ranks.file
@@ -260,7 +260,7 @@ def test_two_tables_with_one_file_name_are_refused_and_the_first_stays(store: St
     assert [stored.table for stored in store.read().requests] == [first]
 
 
-def test_weights_move_from_the_runs_own_folder_to_the_kept_ones(store: Store, make_record: Make) -> None:
+def test_weights_move_from_the_runs_own_folder_to_the_kept_ones(store: Store, make_record: MakeRecord) -> None:
     for seed in (0, 1):
         record, ranks = make_record(seed, weights=Sidecar(file=f"s{seed}.safetensors", sha256="0"))
         own = folder_of(store.folder, record.run_id)
@@ -273,7 +273,7 @@ def test_weights_move_from_the_runs_own_folder_to_the_kept_ones(store: Store, ma
     assert len(list((store.folder / "weights").iterdir())) == 2
 
 
-def test_a_record_is_not_stored_without_the_weights_that_it_names(store: Store, make_record: Make) -> None:
+def test_a_record_is_not_stored_without_the_weights_that_it_names(store: Store, make_record: MakeRecord) -> None:
     record, ranks = make_record(weights=Sidecar(file="s0.safetensors", sha256="0"))
     with pytest.raises(UsageError, match="weights"):
         store.write(record, ranks)

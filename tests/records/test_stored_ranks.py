@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, lists
 from numpy.lib import format as npy
+from support.made_records import MakeRecord
 
 from benchsuite.errors import RecordError
 from benchsuite.records.ranks import StoredRanks, open_ranks, pack_ranks
 from benchsuite.records.schema import Record, Sidecar
-
-MakeRecord = Callable[..., tuple[Record, bytes]]
 
 
 @pytest.fixture

@@ -90,9 +90,9 @@ def test_its_check_of_results_finds_what_the_commit_before_listed(
 
 
 def test_results_are_added_as_its_readme_says(board: Place) -> None:
-    planned = ("--scale", "latents", "--regime", "printed", "--seeds", "0,9", "--dry-run")
+    planned = ("--scale", "latents", "--regime", "printed", "--replicates", "1", "--dry-run")
     listed = board.suite("repro", "my_board/table1", *planned)
-    assert "RN50 My loss: 2 replicates to do" in listed
+    assert "RN50 My loss: 1 replicate to do" in listed
     readme = (board.folder / "README.md").read_text()
     assert "benchsuite repro my_board/table1 --scale latents --results results" in readme
     assert f'"benchsuite=={__version__}"' in readme

@@ -32,11 +32,12 @@ def next_commands(told: str) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_a_new_method_conforms_and_trains_by_the_commands_shown(place: Place) -> None:
-    check, tests, repro = next_commands(place.suite("new-method", "my-loss"))
+    check, tests, (*repro, rows) = next_commands(place.suite("new-method", "my-loss"))
     assert "all checks passed" in place.suite(*check[1:])
     assert tests == ["python", "-m", "pytest", "test_my_loss.py"]
     assert "5 passed" in place.tests(*tests[3:])
-    told = place.suite(*repro[1:], "--seeds", "1", "--jobs", "1")
+    assert rows == "infonce,my-loss"
+    told = place.suite(*repro[1:], "my-loss", "--seeds", "1", "--jobs", "1")
     assert re.search(r"My loss +published +–.*\n +ours +\d", told), told
 
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+import pytest
+
 import benchsuite
 from support.commands import exit_code
+from support.forked import Forked
 
 LONG = "a-name-of-thirty-characters-is"
 HOME = str(Path(benchsuite.__file__).parents[1])
@@ -34,7 +37,12 @@ class Place:
 
     def tests(self, *files: str) -> str:
         """What pytest says of the files; all must pass."""
-        return self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *files)
+        words = ["-q", "-p", "no:cacheprovider", *files]
+        if self.packages:
+            return self.run("-m", "pytest", *words)
+        code, out, err = Forked(words, self.folder, pytest.main).communicate()
+        assert code == 0, out + err
+        return out
 
     def run(self, *arguments: str, code: int = 0) -> str:
         """Python with arguments; the current folder is not a place of modules."""

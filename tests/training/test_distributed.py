@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
+from support.forked import in_processes
 from torch import Tensor
 
 from benchsuite.data.base import Split
@@ -54,7 +54,7 @@ def together(
 ) -> list[tuple[Any, ...]]:
     """What each of two processes found: curves and weights of a training, and of methods with a teacher."""
     folder = tmp_path_factory.mktemp("together")
-    mp.spawn(compute, args=(str(folder), smooth_setup(processes=2, zero_stage=2), split), nprocs=2)
+    in_processes(compute, args=(str(folder), smooth_setup(processes=2, zero_stage=2), split), nprocs=2)
     return [torch.load(folder / f"{number}.pt") for number in range(2)]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
+from support.forked import in_processes
 
 from benchsuite.training.distributed import lost_contact, patience
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 def wait_in_vain(number: int, folder: str) -> None:
     """The second process takes no part in a collective of a group of short patience, and then exits."""
+    os.environ["BENCHSUITE_TIMEOUT"] = "2"
     dist.init_process_group("gloo", f"file://{folder}/meet", rank=number, world_size=2)
     short = dist.new_group(timeout=timedelta(seconds=2))
     waited = Path(folder, "waited")
@@ -39,9 +40,7 @@ def wait_in_vain(number: int, folder: str) -> None:
 def reasons(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What the first process said of a second one that did not answer, and of one that had exited."""
     folder = tmp_path_factory.mktemp("lost")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BENCHSUITE_TIMEOUT", "2")
-        mp.spawn(wait_in_vain, args=(str(folder),), nprocs=2)
+    in_processes(wait_in_vain, args=(str(folder),), nprocs=2)
     return (folder / "reasons").read_text().splitlines()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
+from support.forked import in_processes
 from support.resuming import STEPS, STOP, KilledError, Outcome, checkpoints_of, require_equal, served, trained
 
 from benchsuite.data.base import Split
@@ -99,11 +99,11 @@ def folder(
         case: served(make_setup(steps=STEPS, processes=2, **settings), name) for case, (name, settings) in CASES.items()
     }
     parted = smooth(processes=2)
-    mp.spawn(until_stopped, args=(folder, setups, parted, split), nprocs=2)
+    in_processes(until_stopped, args=(folder, setups, parted, split), nprocs=2)
     for case, setup in smooth().items():
         with pytest.raises(KilledError):
             trained("infonce-learnable", setup, split, checkpoints_of(folder / f"one {case}"), STOP)
-    mp.spawn(afterwards, args=(folder, setups, parted, split), nprocs=2)
+    in_processes(afterwards, args=(folder, setups, parted, split), nprocs=2)
     return folder
 
 

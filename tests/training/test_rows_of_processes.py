@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
+from support.forked import in_processes
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -115,7 +115,7 @@ def process(number: int, folder: str) -> None:
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("together")
-    mp.spawn(process, args=(str(folder),), nprocs=2)
+    in_processes(process, args=(str(folder),), nprocs=2)
     return [torch.load(Path(folder, f"{number}.pt"), weights_only=True) for number in range(2)]
 
 

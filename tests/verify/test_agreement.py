@@ -1,28 +1,27 @@
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import sqrt
 
 import pytest
 from scipy import stats
+from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, side
 
-from benchsuite.records.schema import Record
 from benchsuite.verify.agreement import FolderDiff, FolderSide, TableDiff
 from benchsuite.verify.agreement_lines import as_data, lines
 
-Make = Callable[..., tuple[Record, bytes]]
 Values = Mapping[str, Sequence[float]]
 PUBLISHED = {"InfoNCE": LOW, "TeMo": HIGH}
 
 
-def between(make: Make, values: Values, published: Values = PUBLISHED, processor: str = "another") -> FolderDiff:
+def between(make: MakeRecord, values: Values, published: Values = PUBLISHED, processor: str = "another") -> FolderDiff:
     """A folder with the table, and one measured again, on another kind of machine where nothing else is said."""
     there = side(partial(make, environment={"processor": "one"}), published)
     return FolderDiff(there, side(partial(make, environment={"processor": processor}), values))
 
 
-def again(make: Make, values: Values, published: Values = PUBLISHED, processor: str = "another") -> TableDiff:
+def again(make: MakeRecord, values: Values, published: Values = PUBLISHED, processor: str = "another") -> TableDiff:
     (table,) = between(make, values, published, processor).tables
     return table
 
@@ -35,13 +34,13 @@ def moved(values: Sequence[float], by: float) -> list[float]:
     return [value + by for value in values]
 
 
-def test_equal_folders_agree(make_record: Make) -> None:
+def test_equal_folders_agree(make_record: MakeRecord) -> None:
     table = again(make_record, PUBLISHED, processor="one")
     assert (table.agrees, set(hows(table).values()), len(table.runs)) == (True, {"equal"}, 8)
     assert all(verdict.same for verdict in table.verdicts)
 
 
-def test_on_the_same_kind_of_machine_no_digit_may_move(make_record: Make) -> None:
+def test_on_the_same_kind_of_machine_no_digit_may_move(make_record: MakeRecord) -> None:
     table = again(make_record, {**PUBLISHED, "TeMo": moved(HIGH, 1e-9)}, processor="one")
     assert not table.agrees
     assert "RN50/TeMo, seed 0: run again: 3 of its numbers differ on the same kind" in str(table.problems[0])
@@ -49,7 +48,7 @@ def test_on_the_same_kind_of_machine_no_digit_may_move(make_record: Make) -> Non
 
 
 @pytest.mark.parametrize(("share", "how"), [(0.99, "within bounds"), (1.01, "outside")])
-def test_the_bound_is_that_of_two_means_of_the_shared_seeds(make_record: Make, share: float, how: str) -> None:
+def test_the_bound_is_that_of_two_means_of_the_shared_seeds(make_record: MakeRecord, share: float, how: str) -> None:
     """Of four cells, one in 1,000 tables."""
     t = stats.t.isf(0.001 / 2 / 4, 3)
     bound = t * statistics.stdev(HIGH) * sqrt(2 / 3)
@@ -59,7 +58,7 @@ def test_the_bound_is_that_of_two_means_of_the_shared_seeds(make_record: Make, s
     assert table.agrees is (how == "within bounds")
 
 
-def test_runs_of_other_seeds_are_not_compared(make_record: Make) -> None:
+def test_runs_of_other_seeds_are_not_compared(make_record: MakeRecord) -> None:
     diff = FolderDiff(side(make_record, PUBLISHED), side(make_record, PUBLISHED, first=len(HIGH)))
     (table,) = diff.tables
     assert (set(hows(table).values()), list(table.runs)) == ({"not judged"}, [])
@@ -67,13 +66,13 @@ def test_runs_of_other_seeds_are_not_compared(make_record: Make) -> None:
     assert not diff.agrees
 
 
-def test_two_published_seeds_state_no_bound(make_record: Make) -> None:
+def test_two_published_seeds_state_no_bound(make_record: MakeRecord) -> None:
     table = again(make_record, {"TeMo": moved(HIGH[:2], 0.2)}, {"TeMo": HIGH[:2]})
     assert set(hows(table).values()) == {"not judged"}
     assert table.agrees
 
 
-def test_a_verdict_that_turns_to_its_opposite_does_not_agree(make_record: Make) -> None:
+def test_a_verdict_that_turns_to_its_opposite_does_not_agree(make_record: MakeRecord) -> None:
     """However wide the bounds are."""
     wide = {"InfoNCE": (0.1, 0.3, 0.5, 0.7), "TeMo": (0.11, 0.3101, 0.51, 0.7102)}
     diff = between(make_record, {"InfoNCE": wide["TeMo"], "TeMo": wide["InfoNCE"]}, wide)
@@ -84,7 +83,7 @@ def test_a_verdict_that_turns_to_its_opposite_does_not_agree(make_record: Make) 
     assert any(line.endswith("MSCOCO IR@1: reproduced -> opposite") for line in lines(diff))
 
 
-def test_a_verdict_that_becomes_undecided_is_told_and_agrees(make_record: Make) -> None:
+def test_a_verdict_that_becomes_undecided_is_told_and_agrees(make_record: MakeRecord) -> None:
     wide = {"InfoNCE": (0.1, 0.3, 0.5, 0.7), "TeMo": (0.11, 0.3101, 0.51, 0.7102)}
     diff = between(make_record, {"InfoNCE": wide["InfoNCE"], "TeMo": (0.3, 0.1, 0.7, 0.5)}, wide)
     assert diff.agrees
@@ -92,7 +91,7 @@ def test_a_verdict_that_becomes_undecided_is_told_and_agrees(make_record: Make) 
     assert any(line.endswith("MSCOCO IR@1: reproduced -> undecided") for line in lines(diff))
 
 
-def test_rows_that_only_one_folder_has_are_told_and_nothing_compared_is_no_agreement(make_record: Make) -> None:
+def test_rows_that_only_one_folder_has_are_told_and_nothing_compared_is_no_agreement(make_record: MakeRecord) -> None:
     diff = between(make_record, {"TeMo": HIGH, "CWCL": (0.25,)})
     (table,) = diff.tables
     assert {name.split(",")[0]: how for name, how in hows(table).items()} == {
@@ -105,7 +104,7 @@ def test_rows_that_only_one_folder_has_are_told_and_nothing_compared_is_no_agree
     assert not again(make_record, {"TS": HIGH}).agrees
 
 
-def test_a_table_that_only_one_folder_has_is_added_or_removed_and_no_agreement(make_record: Make) -> None:
+def test_a_table_that_only_one_folder_has_is_added_or_removed_and_no_agreement(make_record: MakeRecord) -> None:
     there, nothing = side(make_record, PUBLISHED), FolderSide("nothing", [], {})
     for sides, change in (((nothing, there), "added"), ((there, nothing), "removed")):
         diff = FolderDiff(*sides)
@@ -116,7 +115,7 @@ def test_a_table_that_only_one_folder_has_is_added_or_removed_and_no_agreement(m
     assert not FolderDiff(nothing, nothing).agrees
 
 
-def test_records_are_added_removed_or_changed_by_run_and_digest(make_record: Make) -> None:
+def test_records_are_added_removed_or_changed_by_run_and_digest(make_record: MakeRecord) -> None:
     diff = between(make_record, {"TeMo": HIGH[1:2], "CWCL": LOW[:1]}, {"TeMo": HIGH[:2]})
     assert sorted((change, record.method.title) for change, record in diff.records) == [
         ("added", "CWCL"), ("changed", "TeMo"), ("removed", "TeMo"),
@@ -126,7 +125,7 @@ def test_records_are_added_removed_or_changed_by_run_and_digest(make_record: Mak
     assert any(line.startswith("  removed: TeMo, seed 1, run ") for line in told)
 
 
-def test_data_have_the_values_of_both_by_seed_unrounded(make_record: Make) -> None:
+def test_data_have_the_values_of_both_by_seed_unrounded(make_record: MakeRecord) -> None:
     (table,) = as_data(between(make_record, {"TeMo": moved(HIGH[:3], 0.001)}, {"TeMo": HIGH}))["tables"]
     cell, other = table["cells"]
     assert cell["before"] == {str(seed): value for seed, value in enumerate(HIGH)}

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.edited import Change, edit, file_of, metrics
+from support.made_records import MakeRecord
 from support.rankings import FILMS
 from support.whole_folder import drawn_trials
 
@@ -28,8 +29,6 @@ from benchsuite.registry import methods, tasks
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import Audit, audit_folder, audit_run
 from benchsuite.verify.audit_trials import check_tuned
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 @pytest.fixture
@@ -165,13 +164,13 @@ def test_changed_ranks_are_found(folder: Path) -> None:
     ],
 )
 def test_sealed_ranks_that_cannot_be_are_found(
-    folder: Path, make_sound: Make, ranks: dict[str, Any], says: str
+    folder: Path, make_sound: MakeRecord, ranks: dict[str, Any], says: str
 ) -> None:
     store_with_ranks(folder, make_sound(9)[0], {f"retrieval.{way}": found for way, found in ranks.items()})
     assert any(says in one.message for one in looked_at(folder).problems)
 
 
-def test_ranks_of_a_protocol_the_record_does_not_have_are_found(folder: Path, make_sound: Make) -> None:
+def test_ranks_of_a_protocol_the_record_does_not_have_are_found(folder: Path, make_sound: MakeRecord) -> None:
     arrays = {"retrieval.i2t": np.array([1]), "elsewhere.i2t": np.array([1])}
     store_with_ranks(folder, make_sound(9)[0], arrays)
     assert any(one.message.startswith("elsewhere.i2t: ranks of a protocol") for one in looked_at(folder).problems)
@@ -185,7 +184,7 @@ def with_results(folder: Path, record: Record, **results: Result) -> Audit:
 
 
 def test_what_no_rule_tells_is_named_and_is_no_problem(
-    folder: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch
+    folder: Path, make_sound: MakeRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = replace(tasks.card("retrieval"), about={**tasks.card("retrieval").about, "version": 2})
     monkeypatch.setitem(tasks._live_cards, "retrieval", newer)
@@ -213,12 +212,12 @@ def test_what_no_rule_tells_is_named_and_is_no_problem(
         (Result(task="retrieval", version=0, metrics={"i2t_r1": 0.9}, counts={}), "version 0 of the task"),
     ],
 )
-def test_nothing_switches_recomputation_off(folder: Path, make_sound: Make, result: Result, says: str) -> None:
+def test_nothing_switches_recomputation_off(folder: Path, make_sound: MakeRecord, result: Result, says: str) -> None:
     done = with_results(folder, make_sound(9)[0], one=result)
     assert any(says in problem.message for problem in done.problems)
 
 
-def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Path, make_sound: Make) -> None:
+def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Path, make_sound: MakeRecord) -> None:
     task = "multi-instance-retrieval"
     scores = RULES[task](FILMS, {})
     result = Result(task=task, version=1, metrics=dict(scores.metrics), counts=dict(scores.counts), split_size=2)
@@ -242,7 +241,7 @@ def test_a_wrong_name_is_found(folder: Path) -> None:
     assert (problem.file, problem.fix) == ("renamed.json", f"name it {file.name}, or delete this copy")
 
 
-def test_files_of_others_and_leftovers_are_notes(folder: Path, make_sound: Make) -> None:
+def test_files_of_others_and_leftovers_are_notes(folder: Path, make_sound: MakeRecord) -> None:
     (folder / "package.json").write_text('{"name": "x"}')
     (folder / "README.md").write_text("mine")
     (folder / ".infonce-s0.json.4711").write_text("{")
@@ -268,7 +267,7 @@ def test_damaged_notes_and_requests_are_problems(folder: Path) -> None:
 
 
 def test_other_versions_and_edited_plugins_are_noted(
-    folder: Path, tmp_path: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, make_sound: MakeRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "mine.py"
     file.write_text("TAU = 0.1")
@@ -309,7 +308,7 @@ def test_one_run_needs_its_ranks_and_its_name(folder: Path) -> None:
     assert "are missing" in problem.message
 
 
-def test_kept_weights_must_be_those_of_their_record_or_absent(folder: Path, make_sound: Make) -> None:
+def test_kept_weights_must_be_those_of_their_record_or_absent(folder: Path, make_sound: MakeRecord) -> None:
     kept = folder / "weights" / "s5.safetensors"
     kept.parent.mkdir()
     kept.write_bytes(b"trained")
@@ -328,7 +327,7 @@ def test_kept_weights_must_be_those_of_their_record_or_absent(folder: Path, make
     assert "its weights, weights/s5.safetensors, cannot be read" in problem
 
 
-def tuned_by(make: Make, file: TrialsFile, digest: str) -> tuple[Record, bytes]:
+def tuned_by(make: MakeRecord, file: TrialsFile, digest: str) -> tuple[Record, bytes]:
     """A record that the file's best trial chose."""
     chosen = best(file.trials)
     assert chosen is not None
@@ -348,7 +347,7 @@ def tuned_by(make: Make, file: TrialsFile, digest: str) -> tuple[Record, bytes]:
     ],
 )
 def test_what_a_tuned_record_says_follows_from_its_trials(
-    make_sound: Make, part: str, change: dict[str, Any], says: str
+    make_sound: MakeRecord, part: str, change: dict[str, Any], says: str
 ) -> None:
     file = drawn_trials(replicate=5)
     record, _ = tuned_by(make_sound, file, trials_digest(file.trials))
@@ -359,7 +358,7 @@ def test_what_a_tuned_record_says_follows_from_its_trials(
     assert "cost.tuning_trials is 1" in next(check_tuned({"r": cheaper}, [file])).message
 
 
-def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: Make) -> None:
+def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: MakeRecord) -> None:
     file = drawn_trials(replicate=5)
     write_trials(folder / TRIALS / "latents-pairs.parquet", file)
     trials = file.trials
@@ -385,7 +384,7 @@ def places(content: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), sealed=st.booleans())
 def test_whatever_a_file_holds_nothing_breaks_and_the_others_are_told(
-    tmp_path: Path, make_sound: Make, data: st.DataObject, sealed: bool
+    tmp_path: Path, make_sound: MakeRecord, data: st.DataObject, sealed: bool
 ) -> None:
     if not (tmp_path / "sound").exists():
         (tmp_path / "sound").touch()

@@ -5,16 +5,14 @@ from pathlib import Path
 
 import pytest
 from support.edited import edit, file_of, metrics
+from support.made_records import MakeRecord
 
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.names import MANIFEST
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.verify.audit import Audit, audit_folder
 from benchsuite.verify.audit_manifest import check_base, check_manifest, update_manifest
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 @pytest.fixture
@@ -50,7 +48,7 @@ def listed(folder: Path) -> Path:
     return folder
 
 
-def test_a_removed_a_replaced_and_an_unlisted_record_are_found(listed: Path, make_sound: Make) -> None:
+def test_a_removed_a_replaced_and_an_unlisted_record_are_found(listed: Path, make_sound: MakeRecord) -> None:
     gone = file_of(listed, 0)
     gone.unlink()
     other, ranks = make_sound(1, cost={"seconds": 9.0})
@@ -75,7 +73,7 @@ def test_an_earlier_manifest_finds_what_was_dropped_from_folder_and_manifest(lis
         check_base(audit, tmp_path / "none.json")
 
 
-def test_an_update_lists_what_is_there_and_names_what_is_gone(listed: Path, make_sound: Make) -> None:
+def test_an_update_lists_what_is_there_and_names_what_is_gone(listed: Path, make_sound: MakeRecord) -> None:
     Store(listed).write(*make_sound(5))
     (gone := file_of(listed, 0)).unlink()
     audit = audit_folder(listed, RULES)

@@ -1,18 +1,15 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.errors import RecordError
-from benchsuite.records.schema import Record
 from benchsuite.verify.manifest import FolderManifest, read_manifest, write_manifest
-
-Make = Callable[..., tuple[Record, bytes]]
 
 
 @pytest.fixture
-def manifest(make_sound: Make) -> FolderManifest:
+def manifest(make_sound: MakeRecord) -> FolderManifest:
     return FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (2, 0, 1)})
 
 
@@ -26,14 +23,16 @@ def test_what_was_written_is_read_back(manifest: FolderManifest, tmp_path: Path)
     assert read_manifest(file).files == {}
 
 
-def test_a_record_is_one_sorted_line_with_its_digest(make_sound: Make, tmp_path: Path) -> None:
+def test_a_record_is_one_sorted_line_with_its_digest(make_sound: MakeRecord, tmp_path: Path) -> None:
     records = {f"{seed}.json": make_sound(seed)[0] for seed in (2, 0, 1)}
     write_manifest(tmp_path / "m.json", FolderManifest.of(records))
     lines = [line.strip(" ,") for line in (tmp_path / "m.json").read_text().splitlines() if ".json" in line]
     assert lines == [f'"{name}": "{records[name].digest}"' for name in sorted(records)]
 
 
-def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Make, manifest: FolderManifest) -> None:
+def test_its_digest_is_that_of_its_records_and_not_of_their_order(
+    make_sound: MakeRecord, manifest: FolderManifest
+) -> None:
     other = FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 0)})
     assert other.digest == manifest.digest
     fewer = FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2)})
@@ -42,7 +41,7 @@ def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Ma
 
 
 def test_tables_and_recipes_are_listed_and_change_the_digest(
-    make_sound: Make, manifest: FolderManifest, tmp_path: Path
+    make_sound: MakeRecord, manifest: FolderManifest, tmp_path: Path
 ) -> None:
     records = {f"{seed}.json": make_sound(seed)[0] for seed in (0, 1, 2)}
     listed = FolderManifest.of(records, {"recipes/b.toml": "1" * 64, "papers/a/b.toml": "0" * 64})
@@ -58,7 +57,7 @@ def test_tables_and_recipes_are_listed_and_change_the_digest(
     )  # fmt: skip
 
 
-def test_added_removed_and_replaced_records_are_told_apart(make_sound: Make, manifest: FolderManifest) -> None:
+def test_added_removed_and_replaced_records_are_told_apart(make_sound: MakeRecord, manifest: FolderManifest) -> None:
     records = {f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 3)}
     records["1.json"] = make_sound(1, cost={"seconds": 9.0})[0]
     changes = FolderManifest.of(records).changes_since(manifest)

@@ -1,9 +1,9 @@
 """Records of one setup and seed drew the same data, batches, initial weights and words; other digests are found."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.made_records import MakeRecord
 
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.schema import Record, Result
@@ -11,11 +11,10 @@ from benchsuite.records.store import Store
 from benchsuite.verify.audit import audit_folder
 from benchsuite.verify.one_setup import check_counts, check_digests, check_repeats
 
-Make = Callable[..., tuple[Record, bytes]]
 DIGESTS = {"initial_weights": "w", "batches": "b", "data": "d" * 64}
 
 
-def records(make: Make, *changed: dict[str, str], seed: int = 0) -> dict[str, Record]:
+def records(make: MakeRecord, *changed: dict[str, str], seed: int = 0) -> dict[str, Record]:
     """Three methods at one seed, and one for each of these digests."""
     found = {}
     for number, changes in enumerate([{}, {}, {}, *changed]):
@@ -24,23 +23,23 @@ def records(make: Make, *changed: dict[str, str], seed: int = 0) -> dict[str, Re
     return found
 
 
-def test_equal_digests_and_those_that_few_methods_have_are_right(make_record: Make) -> None:
+def test_equal_digests_and_those_that_few_methods_have_are_right(make_record: MakeRecord) -> None:
     assert not list(check_digests(records(make_record, {"clusters": "c"}, {"words": "v"})))
 
 
 @pytest.mark.parametrize("kind", [*DIGESTS])
-def test_the_one_that_differs_is_named(make_record: Make, kind: str) -> None:
+def test_the_one_that_differs_is_named(make_record: MakeRecord, kind: str) -> None:
     (found,) = check_digests(records(make_record, {kind: "other"}))
     assert found.file == "3.json"
     assert f"{kind} is other; most of its setup and seed have {DIGESTS[kind]}" in found.message
 
 
-def test_without_a_majority_all_are_named(make_record: Make) -> None:
+def test_without_a_majority_all_are_named(make_record: MakeRecord) -> None:
     two = dict([*records(make_record, {"batches": "other"}).items()][2:])
     assert [found.file for found in check_digests(two)] == ["2.json", "3.json"]
 
 
-def test_other_seeds_have_other_digests(make_record: Make) -> None:
+def test_other_seeds_have_other_digests(make_record: MakeRecord) -> None:
     both = records(make_record)
     both |= {f"s1-{name}": record for name, record in records(make_record, seed=1).items()}
     changed = {"initial_weights": "of seed 1"}
@@ -49,7 +48,7 @@ def test_other_seeds_have_other_digests(make_record: Make) -> None:
     assert found.file == "odd.json"
 
 
-def test_other_numbers_of_items_are_named(make_record: Make) -> None:
+def test_other_numbers_of_items_are_named(make_record: MakeRecord) -> None:
     found = records(make_record)
     result = Result(task="retrieval", version=1, metrics={}, counts={"i2t": 3, "t2i": 4})
     found["few.json"] = make_record(5, results={"retrieval": result})[0]
@@ -63,14 +62,14 @@ def test_other_numbers_of_items_are_named(make_record: Make) -> None:
 
 @pytest.mark.parametrize(("share", "found"), [(0.5, ["1.json"]), (1.0, []), (0.0, [])])
 def test_two_replicates_have_the_same_ranks_only_where_all_answers_are_alike(
-    make_record: Make, share: float, found: list[str]
+    make_record: MakeRecord, share: float, found: list[str]
 ) -> None:
     result = Result(task="retrieval", version=1, metrics={"i2t_r1": share}, counts={"i2t": 4})
     both = {f"{seed}.json": make_record(seed, results={"retrieval": result})[0] for seed in (0, 1)}
     assert [problem.file for problem in check_repeats(both, dict.fromkeys(both, "same"))] == found
 
 
-def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: Make) -> None:
+def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: MakeRecord) -> None:
     store = Store(tmp_path)
     method = make_sound()[0].method
     for number, name in enumerate(("infonce", "one", "two")):
@@ -81,7 +80,7 @@ def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: Make) -> None
 
 @pytest.mark.parametrize("change", [{"task": "a-task-of-mine"}, {"version": 2}])
 def test_a_result_of_another_task_than_the_protocol_is_a_contradiction(
-    make_record: Make, change: dict[str, object]
+    make_record: MakeRecord, change: dict[str, object]
 ) -> None:
     """Or its metrics would not be computed again: no rule is known of the task, or of that version."""
     record = make_record()[0]
