@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-import torch.distributed.launcher.api as launcher
 import torch.multiprocessing as mp
 
 from benchsuite.cli import main
@@ -78,8 +77,10 @@ def _command(
         os.dup2(os.open(Path(told, str(number)), os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if the tests were started in the background
     if CAN_FORK:
+        from torch.distributed.launcher import api as launcher
+
         forks = multiprocessing.get_context("fork")
-        pool.multiprocessing = SimpleNamespace(get_context=lambda _: forks)  # type: ignore[assignment]
-        launcher.LaunchConfig = partial(launcher.LaunchConfig, start_method="fork")  # type: ignore[assignment,misc]
-        processes.spawn = partial(mp.start_processes, start_method="fork")  # type: ignore[assignment]
+        pool.multiprocessing = SimpleNamespace(get_context=lambda _: forks)
+        launcher.LaunchConfig = partial(launcher.LaunchConfig, start_method="fork")
+        processes.spawn = partial(mp.start_processes, start_method="fork")
     sys.exit(program([*arguments]))
