@@ -42,7 +42,7 @@ def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
 
 
 def test_a_second_laboratory_answers_each_verdict_that_found_a_difference(
-    runs: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+    runs: Path, make_record: MakeRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fill(runs / "second", make_record, {"InfoNCE": LOW, "TeMo": HIGH}, first=100)
     assert command("temo/table1", "--results", runs, "--json") == 0
