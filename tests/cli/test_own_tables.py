@@ -17,7 +17,6 @@ from support.planned import request_of
 
 from benchsuite.analysis.building import same_paper
 from benchsuite.analysis.results import load_table
-from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
 from benchsuite.papers.reader import read_table_file
@@ -161,14 +160,6 @@ def test_a_stored_table_cannot_replace_a_built_in_one(results: Path, capsys: pyt
     assert read_table("temo/table1", read_contents(results).tables).title != "My method"
     assert exit_code("verify", "runs") == 1
     assert 'table "temo/table1" is built in' in capsys.readouterr().out
-
-
-def test_tables_whose_requests_would_have_one_file_name_are_refused(results: Path) -> None:
-    (request,) = read_contents(results).requests
-    other = request.model_copy(update={"table": "mine-first/smoke", "scale": "smoke"})
-    Store(results).add_request(other)
-    with pytest.raises(UsageError, match=r"mine-first-smoke-smoke\.json is the request of mine-first/smoke"):
-        Store(results).add_request(request.model_copy(update={"table": "mine/first-smoke"}))
 
 
 @pytest.fixture

@@ -114,11 +114,6 @@ def test_help_says_the_same_of_commands_that_are_not_imported() -> None:
     }
 
 
-def test_what_is_no_command_is_an_error_with_the_nearest() -> None:
-    done = subprocess.run([sys.executable, "-m", "benchsuite", "verfy"], capture_output=True, text=True, check=False)
-    assert (done.returncode, "Did you mean 'verify'?" in done.stderr) == (2, True)
-
-
 def test_a_called_command_needs_none_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "_described", lambda module: pytest.fail(f"{module} was read"))
     assert names_of(application(["diff"])) == ["diff"]

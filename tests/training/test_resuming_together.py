@@ -134,19 +134,12 @@ def require_close(straight: Outcome, resumed: Outcome, processes: tuple[int, int
 
 
 @pytest.mark.parametrize("case", PARTED)
-def test_one_process_goes_on_where_two_were(
+def test_one_process_goes_on_where_two_were_and_two_where_one_was(
     folder: Path, smooth: Callable[..., dict[str, Setup]], split: Split, case: str
 ) -> None:
     setup = smooth()[case]
-    resumed = trained("infonce-learnable", setup, split, checkpoints_of(folder / f"two {case}"))
-    require_close(trained("infonce-learnable", setup, split), resumed, (2, 1))
-
-
-@pytest.mark.parametrize("case", PARTED)
-def test_two_processes_go_on_where_one_was(
-    folder: Path, smooth: Callable[..., dict[str, Setup]], split: Split, case: str
-) -> None:
-    straight = trained("infonce-learnable", smooth()[case], split)
+    straight = trained("infonce-learnable", setup, split)
+    require_close(straight, trained("infonce-learnable", setup, split, checkpoints_of(folder / f"two {case}")), (2, 1))
     for resumed in outcomes(folder, "resumed"):
         require_close(straight, resumed[f"one {case}"], (1, 2))
 
