@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from safetensors.torch import save_model
 
+from benchsuite.encoders.model_card import model_card
 from benchsuite.errors import UsageError
 from benchsuite.files import drafted, put, require_writable, sha256_of, write_whole, writing_to
 from benchsuite.models.clip_models import Projected, blank_model
@@ -15,6 +16,7 @@ from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Input
 from benchsuite.models.saved import rebuilt
 from benchsuite.records.names import WEIGHTS as FOLDER
 from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
 from benchsuite.setup import Setup
 
 ENVIRONMENT = ("benchsuite", "python", "device", "threads", "packages")
@@ -41,7 +43,10 @@ def export_weights(file: Path, record: Record, out: Path) -> Exported:
 
 
 def export_model(file: Path, record: Record, out: Path, library: Literal["transformers", "open_clip"]) -> None:
-    """Write the whole model in its library's layout. Only what the library has can be in it: no projection of ours."""
+    """Write the whole model in its library's layout, and its card.
+
+    Only what the library has can be in it: no projection of ours.
+    """
     with TemporaryDirectory() as folder:
         place = Path(folder) / "own"
         about = export_weights(file, record, place)
@@ -62,6 +67,8 @@ def export_model(file: Path, record: Record, out: Path, library: Literal["transf
                 write_whole(draft / "preprocessor_config.json", pictures.encode())
             else:
                 save_model(model, str(draft / "open_clip_model.safetensors"))
+            card = model_card(record, Store(file.parent).read().records.values(), library)
+            write_whole(draft / "README.md", card.encode())
             put(draft, out)
 
 

@@ -105,11 +105,6 @@ def test_scores_are_those_of_the_library(
     assert measures["gap"] == pytest.approx(geometries["gap"], abs=1e-4)
     plain = evaluated(capsys, model, "knn-plain", *COLOURS)["results"]["knn-plain"]["metrics"]
     assert plain["k1_top1"] == nearest(scenes, lambda rows: direct(folders[library], rows, ["a"])[2])
-    shot = evaluated(capsys, model, "zero-shot", *COLOURS, "--set", "templates=scenes-colour-7")
-    assert shot["results"]["zero-shot"]["metrics"]["top1"] == pytest.approx(
-        zero_shot(scenes, lambda texts: DIRECTLY[library](folders[library], split.images[:1], texts)[1], image),
-        abs=1e-9,
-    )
 
 
 @pytest.mark.skipif(importlib.util.find_spec("clip_benchmark") is None, reason='the extra "zeroshot" is not installed')
@@ -168,14 +163,6 @@ def nearest(scenes: Scenes, encode: Any) -> float:
     bank, queries = (normalize(encode(part.images), dim=-1) for part in (train, test))
     near = torch.cdist(queries, bank).argmin(1)
     return float(np.mean(train.labels["colour"][near.numpy()] == test.labels["colour"]))
-
-
-def zero_shot(scenes: Scenes, encode: Any, image: Tensor) -> float:
-    prompts = scenes.prompts_for("colour", "scenes-colour-7")
-    each = normalize(encode([text for own in prompts for text in own]), dim=-1)
-    classes = normalize(each.view(len(prompts), len(prompts[0]), -1).mean(1), dim=-1)
-    chosen = (normalize(image, dim=-1) @ classes.T).argmax(1)
-    return float(np.mean(chosen.numpy() == scenes.split("test").labels["colour"]))
 
 
 @torch.inference_mode()

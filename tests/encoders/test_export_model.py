@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import yaml
 from support.commands import exit_code
 from support.in_process import in_this_process
 from support.own_data import write_image_folder
@@ -101,6 +102,8 @@ def test_the_library_gives_the_embeddings_of_the_trained_towers(
     )
     assert np.abs(normalize(image, dim=-1).numpy() - encoder.images(pictures)).max() < 1e-5
     assert np.abs(normalize(text, dim=-1).numpy() - encoder.texts(TEXTS)).max() < 1e-5
+    front = yaml.safe_load((tmp_path / f"theirs-{kind}" / "README.md").read_text().split("---\n")[1])
+    assert front["library_name"] == library
     before, _ = by_library(library, tmp_path / kind, standardize(to_unit(pictures), tower.mean, tower.std))
     assert not torch.allclose(before, image, atol=1e-3)
     for file in (path for path in (tmp_path / f"theirs-{kind}").rglob("*") if path.is_file()):
@@ -163,3 +166,10 @@ def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeyp
     assert "paired: undecided" in in_this_process(tmp_path, "compare", "infonce", "siglip", *given, "--trials", "2")
     trials = benchsuite.load_trials(tmp_path / "runs")
     assert trials.groupby(["method", "replicate"]).learning_rate.nunique().tolist() == [2] * 6
+    results = benchsuite.load_results(tmp_path / "runs").query("method == 'siglip' and metric == 't2i_r10'")
+    in_this_process(tmp_path, "weights", results.run_id.iloc[0], "--format", "transformers", "--out", "tuned")
+    card, values = (tmp_path / "tuned" / "README.md").read_text(), 100 * results.value
+    spread = 4.302653 * values.std() / 3**0.5  # Student's t of two degrees of freedom
+    assert f"| retrieval.t2i_r10 | {values.iloc[0]:.2f} | {values.mean():.2f} ± {spread:.2f} |" in card
+    (record,) = (tmp_path / "runs").glob(f"*-{results.run_id.iloc[0]}.json")
+    assert f"lr = {json.loads(record.read_text())['method']['learning_rate']}" in card
