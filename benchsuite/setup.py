@@ -96,6 +96,8 @@ class Tower(Part):
     """For train = "lora"."""
     projection: Literal["kept", "new"] = "kept"
     """Of `model`: its own projection, whose width is then that of the embeddings, or a new one in its place."""
+    lr_factor: Positive = 1.0
+    """Multiplies the learning rate of the tower, but not of a new projection."""
 
     @property
     def library(self) -> str:

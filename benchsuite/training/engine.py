@@ -96,9 +96,14 @@ def parameter_groups(encoder: DualEncoder, method: Method, setup: Setup) -> list
     """
     decay = setup.optimizer.weight_decay
     vector_decay = decay if setup.optimizer.decay_vectors else 0.0
-    trained = [p for p in encoder.parameters() if p.requires_grad]
-    matrices, vectors = [p for p in trained if p.dim() > 1], [p for p in trained if p.dim() <= 1]
-    groups = [_group(matrices, decay), _group(vectors, vector_decay)]
+    factors = {f"{side}_tower": tower.lr_factor for side in ("image", "text") if (tower := getattr(setup, side))}
+    by_factor: dict[float, list[nn.Parameter]] = {}
+    for name, part in encoder.named_children():
+        by_factor.setdefault(factors.get(name, 1.0), []).extend(p for p in part.parameters() if p.requires_grad)
+    groups = []
+    for factor, trained in by_factor.items():
+        groups.append(_group([p for p in trained if p.dim() > 1], decay, factor))
+        groups.append(_group([p for p in trained if p.dim() <= 1], vector_decay, factor))
     in_heads = {id(p) for head in trained_heads(method) for p in head.parameters() if p.dim() == 1}
     for own in with_heads(method):
         groups += _method_groups(own, decay, vector_decay, in_heads)

@@ -26,6 +26,7 @@ from benchsuite.planning.data_folders import require_fitting
 from benchsuite.planning.plan import make_run
 from benchsuite.planning.resolve import resolve_method, with_models
 from benchsuite.setup import Data, ImageTower, Protocol, Setup, TextTower
+from benchsuite.training.engine import parameter_groups
 from benchsuite.training.loop import train
 
 Make = Callable[..., Setup]
@@ -71,6 +72,19 @@ def test_other_sets_are_read_as_the_model_takes_them(tuning: Make) -> None:
     read = setup.protocols["other"].data
     assert read
     assert read.options == {"size": 32, "fit": "squash"}
+
+
+def test_a_tower_has_its_own_learning_rate_and_a_new_projection_the_recipes(tuning: Make) -> None:
+    setup = tuning("clip", {"lr_factor": 0.1, "projection": "new"}, {"lr_factor": 0.5, "projection": "new"})
+    encoder = seeded_encoder(setup, 0, 0)
+    factors = {
+        id(parameter): group["lr_factor"]
+        for group in parameter_groups(encoder, create_method("infonce"), setup)
+        for parameter in group["params"]
+    }
+    expected = {"image_tower": 0.1, "image_projection": 1.0, "text_tower": 0.5, "text_projection": 1.0}
+    trained = {name: p for name, p in encoder.named_parameters() if p.requires_grad}
+    assert {name: factors[id(p)] for name, p in trained.items()} == {n: expected[n.partition(".")[0]] for n in trained}
 
 
 def changed(setup: Setup, split: Split, method: str = "infonce") -> set[str]:
