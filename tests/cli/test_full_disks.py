@@ -24,9 +24,9 @@ from benchsuite.records.store import Store
 Files = dict[str, bytes]
 pytestmark = only_linux
 KINDS = {
-    "full": "No space left on device. MakeRecord room, or ",
+    "full": "No space left on device. Make room, or ",
     "read-only": "Read-only file system. ",
-    "no large files": "File too large. MakeRecord room, or ",
+    "no large files": "File too large. Make room, or ",
 }
 """The last needs no rights: the system refuses files of more than ten bytes."""
 FILLING = "filling"
