@@ -51,6 +51,7 @@ def test_a_worker_is_after_many_runs_as_it_was_after_few(tmp_path: Path) -> None
             descriptors.append(process.num_fds())
             memory.append(process.memory_full_info().uss)
     assert (len(processes), len(memory)) == (1, RUNS)
-    assert set(descriptors[FIRST:]) == {descriptors[FIRST - 1]}
+    # the least of several: on a busy machine one may still be open for a moment after a run
+    assert min(descriptors[-FIRST:]) == min(descriptors[FIRST : 2 * FIRST]), descriptors
     grown = min(memory[-FIRST:]) - min(memory[FIRST : 2 * FIRST])
     assert grown < MOST * (RUNS - 2 * FIRST), f"{grown / RUNS:.0f} bytes a run of {memory}"
