@@ -60,3 +60,9 @@ def replicated(
                 if runs not in found or found[runs].answer == "not run":
                     found[runs] = pair
     return list(found.values())
+
+
+def agreement(again: Sequence[Again]) -> tuple[int, int]:
+    """How many agree, of how many that were asked."""
+    asked = [one.answer for one in again if one.answer != "not run"]
+    return asked.count("agrees"), len(asked)

@@ -151,6 +151,7 @@ def both_line(both: "InBothRegimes") -> str:
 
 def again_lines(again: "Sequence[Again]") -> Iterator[str]:
     """What a second laboratory says of each verdict that found a difference, and how often it agrees."""
+    from benchsuite.analysis.replication import agreement
     from benchsuite.records.requests import REGIMES
     from benchsuite.report.numbers import paired
 
@@ -161,8 +162,8 @@ def again_lines(again: "Sequence[Again]") -> Iterator[str]:
         where = f"{first.claim.table} at scale {first.scale}, {REGIMES[first.regime]}"
         yield f"second laboratory: {where}: {first.claim.name}: {one.answer}: {gains}"
     if again:
-        counts = Counter(one.answer for one in again)
-        yield f"second laboratory: {counts['agrees']} of {counts.total() - counts['not run']} agree"
+        agreed, asked = agreement(again)
+        yield f"second laboratory: {agreed} of {asked} agree"
 
 
 def at_scale(found: "InBothRegimes | JudgedClaim") -> str:

@@ -10,6 +10,7 @@ from benchsuite.analysis.against import decisions, outcomes
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.replication import agreement
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -75,6 +76,7 @@ def home(leaderboard: Leaderboard) -> Values:
     records = leaderboard.records.values()
     return {
         "headlines": headlines(leaderboard),
+        "agreement": agreement(leaderboard.again),
         "origin": Origin.of(leaderboard.views),
         "overviews": overviews(leaderboard),
         "papers": [
