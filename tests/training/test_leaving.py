@@ -1,15 +1,18 @@
 """Whether a process is still in its group after a block that ended in order, or did not.
 
-In a copy of this process: other tests train in the group that this one would leave.
+In a process of its own: other tests train in the group that this one would leave. A copy of this process would not do:
+it has that group without its threads, and to leave it ends a copy by signal 11.
 """
 
+import json
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 import torch.distributed as dist
-from support.copies import in_a_copy
+from support.forked import in_processes
 
-from benchsuite.training.distributed import leave_processes, leaving_at_the_end
+from benchsuite.training.distributed import leaving_at_the_end
 
 
 def is_left_in(backend: str, error: BaseException | None) -> bool:
@@ -26,17 +29,18 @@ def is_left_in(backend: str, error: BaseException | None) -> bool:
     return found
 
 
-def groups() -> dict[str, bool]:
-    leave_processes()
+def leave(_: int, found: Path) -> None:
     ends = {"in order": None, "failed": SystemExit(4)}
     left = {f"{end}, {name}": is_left_in(name, error) for end, error in ends.items() for name in ("gloo", "nccl")}
-    return {**left, "no group": is_left_in("", ValueError("first"))}
+    found.write_text(json.dumps({**left, "no group": is_left_in("", ValueError("first"))}))
 
 
 @pytest.fixture(scope="module")
-def stays() -> dict[str, bool]:
-    found: dict[str, bool] = in_a_copy(groups)
-    return found
+def stays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bool]:
+    found = tmp_path_factory.mktemp("leaving") / "stays.json"
+    in_processes(leave, (found,))
+    stays: dict[str, bool] = json.loads(found.read_text())
+    return stays
 
 
 def test_a_group_is_left_after_the_block(stays: dict[str, bool]) -> None:
