@@ -1,6 +1,7 @@
-"""Paired differences over seeds: intervals, p-values, and their corrections for many comparisons."""
+"""Paired differences over seeds: intervals, p-values, their corrections for many comparisons, and power."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,6 +20,10 @@ BySeed = Mapping[int, float]
 ALPHA = 0.05
 MINIMUM = 3
 """Shared seeds below which nothing is judged: two give a spread, but one number is all that is known of it."""
+AIM = 0.8
+"""The power that a number of seeds is planned for."""
+MOST = 10_000
+"""Seeds beyond which `seeds_for` stops looking."""
 ROUNDING = 1e-12
 """Differences this small beside the values themselves are rounding, and count as none."""
 
@@ -183,3 +188,23 @@ def t_quantile(n: int, alpha: float = ALPHA) -> float:
 def half_width(sd: float, n: int, alpha: float = ALPHA) -> float:
     """Half of the interval that holds the true mean in 1 - alpha of repetitions, of n values with this spread."""
     return t_quantile(n, alpha) * sd / math.sqrt(n)
+
+
+def power(difference: float, sd: float, n: int, alpha: float = ALPHA) -> float:
+    """The chance that the two-sided test confirms a true difference of this size, with its right sign.
+
+    t of a true difference is noncentral, with parameter difference / (sd / sqrt(n)). `sd` is taken as the true one.
+    """
+    shift = abs(difference) * math.sqrt(n) / sd
+    missed = float(special.nctdtr(n - 1, shift, t_quantile(n, alpha)))
+    return 1.0 if math.isnan(missed) else 1 - missed  # scipy's series ends in NaN where the chance is below 1e-190
+
+
+def seeds_for(difference: float, sd: float, alpha: float = ALPHA, aim: float = AIM) -> int | None:
+    """The fewest seeds with which a true difference of this size is confirmed with power `aim`; at least `MINIMUM`.
+
+    None if more than `MOST` would be needed.
+    """
+    counts = range(MINIMUM, MOST + 1)
+    first = bisect_left(counts, True, key=lambda n: power(difference, sd, n, alpha) >= aim)
+    return counts[first] if first < len(counts) else None

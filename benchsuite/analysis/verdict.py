@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from benchsuite.analysis import reasons
-from benchsuite.analysis.power import power, seeds_for
 from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.stats import (
+    AIM,
     ALPHA,
+    MOST,
     BySeed,
     Floats,
     Paired,
@@ -19,6 +19,8 @@ from benchsuite.analysis.stats import (
     false_discovery_rates,
     half_width,
     holm,
+    power,
+    seeds_for,
 )
 
 Kind = Literal[
@@ -143,43 +145,89 @@ def _not_judged(question: ClaimQuestion) -> Verdict:
     return Verdict("not comparable", f"No shared seed: the row has {ours}, its reference {theirs}.")
 
 
+def _not_exercised(question: ClaimQuestion, pair: Paired, family: Family | None = None) -> Verdict | None:
+    """The verdict where what the rows differ in changed nothing."""
+    if not set(pair.seeds) <= set(question.equal):
+        return None
+    seeds = "the one shared seed" if pair.n == 1 else f"all {pair.n} shared seeds"
+    reason = f"Both rows have equal numbers in all protocols on {seeds}: what they differ in changed nothing."
+    return Verdict("not exercised", reason, pair, family=family)
+
+
 def _explored(question: ClaimQuestion, pair: Paired, rate: float | None) -> Verdict:
-    if set(pair.seeds) <= set(question.equal):
-        return Verdict("not exercised", reasons.not_exercised(pair), pair)
-    parts = [
-        reasons.difference(pair, question.unit),
-        reasons.false_discovery(pair, rate),
-        reasons.equal_seeds(question.equal, pair),
-        reasons.unpaired_seeds(pair),
-    ]
-    return Verdict("exploratory", "; ".join(filter(None, parts)) + ".", pair, false_discovery_rate=rate)
+    among = "" if rate is None else f", false-discovery rate {_p_value(rate)}"
+    reason = _reason(question, pair, among)
+    return _not_exercised(question, pair) or Verdict("exploratory", reason, pair, false_discovery_rate=rate)
 
 
 def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Family) -> Verdict:
     assert pair.difference is not None
-    if set(pair.seeds) <= set(question.equal):
-        return Verdict("not exercised", reasons.not_exercised(pair), pair, family=family)
-    level = ALPHA / family.size
+    level, unit = ALPHA / family.size, question.unit
     kind: Kind = "undecided"
     confirmable = chance = seeds = None
+    parts = []
     if p is not None and p <= ALPHA:
         kind = "reproduced" if (pair.difference > 0) == (question.better == "higher") else "opposite"
     if p is not None and pair.sd:
-        confirmable = half_width(pair.sd, pair.n, level)
-        chance = power(question.published, pair.sd, pair.n, level) if question.published else None
-        seeds = seeds_for(question.interest, pair.sd, level) if question.interest else None
+        confirmable, stated = half_width(pair.sd, pair.n, level), "the smallest difference of interest"
         if question.interest and abs(pair.difference) + confirmable <= question.interest:
+            small = "" if kind == "undecided" else "significant, but too small to matter: "
+            interval = _interval(pair.difference - confirmable, pair.difference + confirmable, unit)
+            within = f"{interval}, lies within ± {_amount(question.interest, unit)}, {stated}"
+            parts.append(f"{small}the {100 * (1 - level):.5g}% CI in the family, {within}")
             kind = "equivalent"
-    amount = reasons.amount(question.unit)
-    parts = [
-        reasons.difference(pair, question.unit),
-        reasons.significance(pair, p, family.name, family.size),
-        reasons.equivalence(pair, confirmable, question.interest, level, p, question.unit)
-        if kind == "equivalent" else "",
-        reasons.outlook(confirmable, amount),
-        reasons.power_for(chance, question.published, question.stand_in, amount),
-        reasons.plan(seeds, question.interest, confirmable, amount),
-        reasons.equal_seeds(question.equal, pair),
-        reasons.unpaired_seeds(pair),
-    ]  # fmt: skip
-    return Verdict(kind, "; ".join(filter(None, parts)) + ".", pair, p, family, confirmable, chance, seeds)
+        parts.append(f"smallest difference that could have been confirmed: {_amount(confirmable, unit)}")
+        if question.published:
+            chance = power(question.published, pair.sd, pair.n, level)
+            what = "a difference as large as the published one" if question.stand_in else "the published difference"
+            parts.append(f"power for {what} ({_amount(question.published, unit)}): {percentage(chance)}")
+        if question.interest is None:
+            parts.append(f"the recipe states no {stated.removeprefix('the ')}")
+        else:
+            seeds = seeds_for(question.interest, pair.sd, level)
+            takes = f"{_amount(question.interest, unit)}, {stated}, takes {seeds or f'more than {MOST}'} seeds"
+            parts.append(f"{100 * AIM:g}% power for {takes}")
+    corrected = "" if p is None else f", {_p_value(p)} after Holm's correction for {family.size} {family.name}"
+    reason = _reason(question, pair, corrected if family.size > 1 else "", parts)
+    found = Verdict(kind, reason, pair, p, family, confirmable, chance, seeds)
+    return _not_exercised(question, pair, family) or found
+
+
+def _reason(question: ClaimQuestion, pair: Paired, among: str, parts: Sequence[str] = ()) -> str:
+    """The mean difference with its interval, which nothing corrects; p, and what it is `among` others; then `parts`."""
+    assert pair.difference is not None
+    side = "above" if pair.difference > 0 else "below"
+    shown = f"{_amount(pair.difference, question.unit)} {side} the reference"
+    text = shown if pair.difference else "No difference from the reference"
+    text += " over 1 seed" if pair.n == 1 else f" over {pair.n} seeds"
+    if pair.low is not None and pair.high is not None:
+        text += f" (95% CI {_interval(pair.low, pair.high, question.unit)})"
+    known = pair.too_small
+    if not known and pair.p is not None:
+        known = f"p {_p_value(pair.p)}{among}" + f"; {pair.note}" * bool(pair.note)
+    equal = _seeds(sorted(set(question.equal) & set(pair.seeds)), "both rows have equal numbers in all protocols on {}")
+    skipped = _seeds(pair.unpaired, "skipped {}: only one of the two rows has a run")
+    return "; ".join(filter(None, (text, known, *parts, equal, skipped))) + "."
+
+
+def _seeds(seeds: Sequence[int], text: str) -> str:
+    return text.format(f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}") if seeds else ""
+
+
+def _amount(value: float, unit: str) -> str:
+    """A difference without its sign: of fractions in percentage points, of anything else as it is."""
+    return f"{100 * abs(value):.2f} {unit}" if unit else f"{abs(value):.4g}"
+
+
+def _interval(low: float, high: float, unit: str) -> str:
+    scale, digits = (100, ".2f") if unit else (1, ".4g")
+    return f"{scale * low:+{digits}} to {scale * high:+{digits}}"
+
+
+def _p_value(p: float) -> str:
+    return f"{p:.3g}" if p >= 0.0001 else "below 0.0001"
+
+
+def percentage(share: float) -> str:
+    """A power."""
+    return "below 1%" if share < 0.01 else "above 99%" if share > 0.99 else f"{100 * share:.0f}%"

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from benchsuite.analysis.reasons import percentage
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.verdict import percentage
 from benchsuite.papers import Column
 from benchsuite.papers.claim import Claim
 

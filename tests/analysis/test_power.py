@@ -4,8 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from benchsuite.analysis.power import MOST, power, seeds_for
-from benchsuite.analysis.stats import compare_arrays
+from benchsuite.analysis.stats import MOST, compare_arrays, power, seeds_for
 
 
 @pytest.mark.parametrize(

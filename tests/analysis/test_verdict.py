@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.analysis.power import power, seeds_for
-from benchsuite.analysis.stats import compare, half_width
+from benchsuite.analysis.stats import compare, half_width, power, seeds_for
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, explore, judge_family
 
 WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
