@@ -63,7 +63,7 @@ def forked_pairs() -> Iterator[None]:
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are measured in this process: the imports of a worker are most of a small run's time."""
-    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
+    monkeypatch.setattr("benchsuite.work.session.Pool", InProcess)
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
-"""What a method costs relative to InfoNCE. It is shown but not checked: it depends on the machine."""
+"""What a method costs in time and memory relative to InfoNCE. It is shown, not checked: it varies with the machine."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from statistics import median
+from weakref import WeakSet
 
 import torch
+from torch import Tensor
 
-from benchsuite.conformance.matrices import bytes_per_pair, kept_tensors
 from benchsuite.conformance.report import Cost
 from benchsuite.conformance.subject import Subject, differentiable, modes, parts
 from benchsuite.errors import UsageError
@@ -70,3 +73,50 @@ def _batch(method: Method, size: int = BATCH) -> PairBatch:
     names = parts(method, modes(method)[0])
     rows = {n: ids[n] if n in ids else torch.randn(size, WIDTH, generator=generator) for n in names}
     return PairBatch(**differentiable(rows))
+
+
+class Held:
+    """A tensor that the graph of a loss holds."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+
+class Kept:
+    """What is kept: of graphs that are gone, nothing."""
+
+    def __init__(self, rows: int | None) -> None:
+        self.rows = rows
+        self._held: WeakSet[Held] = WeakSet()
+
+    @property
+    def bytes(self) -> int:
+        """Of all memory that is held now, also that of which a view, such as a diagonal, is a part."""
+        storages = (held.tensor.untyped_storage() for held in self._held)
+        return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+
+    def hold(self, tensor: Tensor) -> Held:
+        """Called by the graph for each tensor that it keeps."""
+        held = Held(tensor)
+        if self.rows is None or sum(size > 0 and size % self.rows == 0 for size in tensor.shape) > 1:
+            self._held.add(held)
+        return held
+
+
+@contextmanager
+def kept_tensors(rows: int | None = None) -> Iterator[Kept]:
+    """What graphs made meanwhile keep; with `rows`, only what has two sizes or more that are multiples of it."""
+    kept = Kept(rows)
+    with torch.autograd.graph.saved_tensors_hooks(kept.hold, lambda held: held.tensor):
+        yield kept
+
+
+def bytes_per_pair(kept: Callable[[int], int], rows: int) -> float:
+    """What `kept` rises by for each pair of rows, whatever shapes its tensors have.
+
+    It is asked for three sizes of a batch, from `rows` on. What is kept once, or for each row, has no second
+    difference.
+    """
+    step = max(1, rows // 4)
+    first, second, third = (kept(rows + number * step) for number in range(3))
+    return (third - 2 * second + first) / (2 * step**2)

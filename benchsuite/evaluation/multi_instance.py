@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.graded import Whole, rank
-from benchsuite.evaluation.graded_ranks import pack
+from benchsuite.evaluation.graded import Whole, pack, rank
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
-from benchsuite.evaluation.graded import SIDES, means
-from benchsuite.evaluation.graded_ranks import queries, unpack
+from benchsuite.evaluation.graded import SIDES, means, queries, unpack
 from benchsuite.records.recompute import RankRule, Ranks, Scores
 
 CUTS = (1, 5, 10)
@@ -93,7 +92,7 @@ def sentence_transfer(ranks: Ranks) -> Scores:
 
 
 def multi_instance(ranks: Ranks) -> Scores:
-    """Soft mAP and nDCG, from the rankings that `graded_ranks` packs."""
+    """Soft mAP and nDCG, from the rankings that `graded` packs."""
     return Scores(means({way: unpack(way, ranks) for way in SIDES}), queries(ranks, SIDES), ranks)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchsuite.conformance.matrices import kept_tensors
+from benchsuite.conformance.cost import kept_tensors
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared, labelled_clusters

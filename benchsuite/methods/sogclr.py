@@ -9,9 +9,8 @@ from torch import Tensor, nn
 from benchsuite.fields import Positive, Share, Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.objectives.global_estimator import Contrast, MovingAverage, contrast, surrogate
+from benchsuite.objectives.global_estimator import Contrast, MovingAverage, ReleasedEpsilon, contrast, surrogate
 from benchsuite.objectives.pairwise import Pairwise, similarities
-from benchsuite.objectives.released_epsilon import ReleasedEpsilon
 from benchsuite.registry import register_method
 
 

@@ -10,9 +10,8 @@ from benchsuite.errors import UsageError
 from benchsuite.models.clip_models import Projected, Side
 from benchsuite.models.pretrained import choose_trained, pretrained_side
 from benchsuite.models.tokenizer import Tokens
-from benchsuite.models.towers import TextEncoder
+from benchsuite.models.towers import TextEncoder, image_encoder
 from benchsuite.models.vectors import VectorEncoder
-from benchsuite.models.video import image_encoder
 from benchsuite.setup import Projection, Setup, Tower
 from benchsuite.streams import derived_seed
 

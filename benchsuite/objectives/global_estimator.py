@@ -3,7 +3,7 @@
 An anchor's objective is tau log g_i, g_i = mean_j exp((S_ij - S_ii) / tau), the mean over the whole data set; a batch
 gives a noisy g_i, and u_i <- (1 - gamma) u_i + gamma g_i remembers it. The gradient is tau / u_i times that of g_i.
 Everything is kept as logarithms: exp((S_ij - S_ii) / tau) itself overflows float32 at tau = 0.01 and a gap of 0.9.
-What released code does instead of that is in `released_epsilon.py`.
+What released code does instead of that is `ReleasedEpsilon`.
 """
 
 import math
@@ -170,3 +170,47 @@ class MovingAverage(nn.Module):
         if self.first_visit == "first-epoch":
             return log_g if epoch == 0 else mixed
         return torch.where(torch.isneginf(log_u), log_g, mixed)
+
+
+Release: TypeAlias = Literal["none", "isogclr", "tempnet", "amclr"]
+ADDED = {"isogclr": 1e-10, "amclr": 1e-8}
+LEAST_SUM = 1e-14
+"""TempNet's code adds nothing, but keeps the sum over candidates, not their mean, from falling below this."""
+
+
+class ReleasedEpsilon(nn.Module):
+    """What one release divides by; remembers the largest exponent of every sample, written in training only.
+
+    Released code of the SogCLR family keeps s_i = u_i exp(-b_i), where b_i is the largest exponent that the sample ever
+    had, and divides by s_i + epsilon. That is a division by u_i + epsilon exp(b_i), reproduced here without underflow.
+    Early in a training candidates may be nearer than the positive, and b_i is large; later u_i falls far below
+    epsilon exp(b_i), and the gradient vanishes.
+    """
+
+    highest: Tensor
+
+    def __init__(self, num_samples: int, release: Release) -> None:
+        super().__init__()
+        self.release = release
+        self.register_buffer("highest", torch.zeros(num_samples, dtype=torch.float64))
+
+    @torch.no_grad()
+    def forward(
+        self, log_u: Tensor, highest: Tensor, size: Tensor, index: Tensor, in_turn: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """log u as the release reads it, and the log of what it divides by, both [K, B].
+
+        `highest` are the largest exponents of the K contrasts' anchors, [K, B], taken together, or `in_turn`; `size` is
+        how many candidates a mean is over, [B].
+        """
+        highest = Repeats(index).largest(highest.double())  # a sample met twice has one scale
+        highest = highest.cummax(0).values if in_turn else highest.amax(0, keepdim=True).expand(log_u.shape)
+        scale = torch.maximum(self.highest[index], highest)
+        if self.training:
+            self.highest[index] = scale[-1]
+        exact = log_u.double()
+        if self.release == "tempnet":
+            read = divisor = torch.maximum(exact, scale + math.log(LEAST_SUM) - size.double().log())
+        else:
+            read, divisor = exact, torch.logaddexp(exact, scale + math.log(ADDED[self.release]))
+        return read.to(log_u.dtype), divisor.to(log_u.dtype)

@@ -8,23 +8,60 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
+from benchsuite.cluster.options import ClusterOptions
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, Interrupted, RunError
+from benchsuite.execution.devices import Devices
 from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
+from benchsuite.execution.pool import Pool
+from benchsuite.execution.preflight import Checked, preflight
 from benchsuite.files import write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem
 from benchsuite.planning.trial_runs import example_run
-from benchsuite.records.checkpoints import folder_of, latest_step
+from benchsuite.records.checkpoints import EVERY, Every, Saving, folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS, handling
 from benchsuite.work.trials import TrialKeeper, TrialWork
-from benchsuite.work.workplace import Workplace
 
 Say = Callable[..., None]
 """Shows lines, as the command line does; with `error=True` beside what the command was asked for."""
 STEPS_EVERY = 60
 """Seconds between lines about steps."""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """As the options of a command say."""
+
+    devices: Devices
+    """This machine's."""
+    cluster: ClusterOptions | None = None
+    """What jobs ask of a cluster, where runs are jobs; then this machine's devices are not used."""
+    max_jobs: int | None = None
+    """Jobs of the cluster at a time; none: the cluster decides."""
+    plugins: Sequence[Path] = ()
+    every: Every | None = EVERY
+    """How often a long training is saved; None: never."""
+
+    def executor(self, store: Store) -> "Pool | Cluster":
+        if self.cluster:
+            from benchsuite.cluster.jobs import Cluster
+
+            return Cluster(self.cluster, store.folder, self.plugins, self.max_jobs, self.every)
+        return Pool(self.devices, store.logs, self.plugins, Saving(store.folder, self.every))
+
+    def jobs_for(self, runs: Sequence[Run]) -> int:
+        """How many of these runs are done at a time."""
+        if self.cluster:
+            return max(1, min(self.max_jobs or len(runs), len(runs)))
+        return self.devices.jobs_for(runs)
+
+    def check(self, runs: Sequence[Run], results: Path) -> Checked:
+        """Check the runs before the first one starts."""
+        elsewhere = self.cluster is not None
+        return preflight(runs, results, self.jobs_for(runs), self.devices, elsewhere)
 
 
 @dataclass(frozen=True)
@@ -190,3 +227,7 @@ class Lines:
                 self._say(f"failed {run.label}  {reason}")
             case Noted(run, text):
                 self._say(f"note   {run.label}  {text}")
+
+
+if TYPE_CHECKING:
+    from benchsuite.cluster.jobs import Cluster

@@ -77,7 +77,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tiny.toml").write_text(RECIPE + PAIRS)
     results = ("--results", folder / "runs")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
+        patch.setattr("benchsuite.work.session.Pool", InProcess)
         assert exit_code("run", "infonce", "--recipe", folder / "tiny.toml", *results) == 0
     assert exit_code("weights", only(folder / "runs").run_id[:6], *results, "--out", folder / "out") == 0
     return folder

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchsuite.cards import Card
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import RecordError
-from benchsuite.evaluation import graded, graded_ranks
+from benchsuite.evaluation import graded
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.multi_instance import Actions, MultiInstanceRetrieval, relevancy_parts
 
@@ -63,7 +63,7 @@ def shuffled(similarity: NDArray[np.float64], parts: NDArray[Any], whole: int) -
     """Metrics by way of what is stored."""
     found: Kept = {"levels": np.unique(parts[parts > 0]).astype(np.int64)}
     for way, a, b in (("v2t", similarity, parts), ("t2v", similarity.T, parts.T)):
-        found |= graded_ranks.pack(way, graded.rank(a, b, whole, way), found["levels"])
+        found |= graded.pack(way, graded.rank(a, b, whole, way), found["levels"])
     return dict(create_task("multi-instance-retrieval").from_ranks(found).metrics)
 
 
@@ -91,7 +91,7 @@ def test_the_task_agrees_with_scoring_the_whole_matrix(seed: int) -> None:
 
 def test_blocks_of_queries_do_not_change_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     task, scores = evaluated()
-    monkeypatch.setattr(graded_ranks, "BLOCK", 5)
+    monkeypatch.setattr(graded, "READ", 5)
     monkeypatch.setattr(graded, "BLOCK", 16)
     assert task.from_ranks(scores.ranks).metrics == scores.metrics
     assert evaluated()[1].metrics == scores.metrics
@@ -134,7 +134,7 @@ def test_arrays_that_contradict_each_other_are_refused(name: str, change: Any, s
 def test_levels_and_counts_are_those_of_the_relevancies() -> None:
     kept: Kept = {"levels": np.array([1, 2])}
     similarity, parts = np.array([[9.0, 8, 7, 6]]), np.array([[1, 0, 2, 2]])
-    kept |= graded_ranks.pack("v2t", graded.rank(similarity, parts, 2, "v2t"), kept["levels"])
+    kept |= graded.pack("v2t", graded.rank(similarity, parts, 2, "v2t"), kept["levels"])
     told = {name: rows.tolist() for name, rows in kept.items()}
     assert told == {
         "levels": [1, 2],

@@ -2,8 +2,7 @@ import pytest
 import torch
 
 from benchsuite.errors import UsageError
-from benchsuite.models.towers import ImageEncoder
-from benchsuite.models.video import TemporalTransformer, VideoEncoder, image_encoder, positions
+from benchsuite.models.towers import ImageEncoder, TemporalTransformer, VideoEncoder, image_encoder, positions
 from benchsuite.setup import ImageTower
 
 VIT = {"img_size": 8, "patch_size": 4, "depth": 1}

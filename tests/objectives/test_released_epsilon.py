@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchsuite.objectives.released_epsilon import ReleasedEpsilon
+from benchsuite.objectives.global_estimator import ReleasedEpsilon
 
 INDEX = torch.tensor([3, 0, 5])
 U = torch.tensor([[0.5, 2.0, 1e-9], [0.25, 1.0, 3e-9]], dtype=torch.float64)

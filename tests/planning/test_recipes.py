@@ -13,8 +13,7 @@ from torch import nn
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.evaluation.base import create_task
-from benchsuite.models.towers import text_config
-from benchsuite.models.video import image_encoder
+from benchsuite.models.towers import image_encoder, text_config
 from benchsuite.planning.columns import metrics_of
 from benchsuite.planning.data_folders import read_by, require_fitting
 from benchsuite.planning.recipe import Recipe, read_recipe, recipe_names

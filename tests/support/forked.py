@@ -24,7 +24,7 @@ from benchsuite.execution import pool
 
 CAN_FORK = not torch.cuda.is_available()
 """What has looked at a GPU cannot be forked."""
-IMPORTS = ["benchsuite.execution.measure", "benchsuite.work.workplace", "deepspeed"]
+IMPORTS = ["benchsuite.execution.measure", "benchsuite.work.session", "deepspeed"]
 SERVER = multiprocessing.get_context("forkserver")
 if CAN_FORK:
     SERVER.set_forkserver_preload(IMPORTS)

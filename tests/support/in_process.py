@@ -15,7 +15,7 @@ from support.commands import exit_code
 
 
 class InProcess(Pool):
-    """Takes the place of `benchsuite.work.workplace.Pool`."""
+    """Takes the place of `benchsuite.work.session.Pool`."""
 
     def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
         for run in runs:
@@ -26,7 +26,7 @@ class InProcess(Pool):
 def in_this_process(folder: Path, *arguments: str) -> str:
     """What `benchsuite ARGUMENTS` prints in a folder, progress too; it must succeed."""
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out, redirect_stderr(out):
-        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
+        patch.setattr("benchsuite.work.session.Pool", InProcess)
         patch.chdir(folder)
         code = exit_code(*arguments)
     assert code == 0, out.getvalue()

@@ -142,8 +142,7 @@ class TrainingOptions:
         """Does runs on this machine or a cluster, stores them in `--results`, and shows them on the terminal."""
         from benchsuite.execution.devices import Devices
         from benchsuite.records.store import Store
-        from benchsuite.work.session import Session
-        from benchsuite.work.workplace import Workplace
+        from benchsuite.work.session import Session, Workplace
 
         cluster = self._cluster(jobs, max_jobs)
         here = Devices(count, stated=True) if (count := launched()) > 1 else Devices.here(self.devices, jobs)

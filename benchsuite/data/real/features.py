@@ -8,9 +8,8 @@ import numpy as np
 from annotated_types import Ge
 
 from benchsuite.data.base import Manifest, PairDataset, Split, Vectors
-from benchsuite.data.readers import clip_retrieval, embedded
-from benchsuite.data.readers.clip_retrieval import ClipRetrievalFolder
-from benchsuite.data.readers.embedded import EmbeddedFolder
+from benchsuite.data.readers import embedded
+from benchsuite.data.readers.embedded import ClipRetrievalFolder, EmbeddedFolder
 from benchsuite.data.readers.files import require_folder
 from benchsuite.data.vectors import Noise, Positions, Rows, VectorImages, mixed, scaled
 from benchsuite.errors import UnknownError, UsageError
@@ -25,7 +24,7 @@ CUT = ("test", "validation")
 """Splits that are cut from train where the folder has none."""
 CLASS, PROMPTS, NONE = "class", "prompts", "none"
 LAYOUT = (
-    f"{embedded.LAYOUT} or {clip_retrieval.LAYOUT}. Make one from a dataset of images and captions: benchsuite embed "
+    f"{embedded.LAYOUT} or {embedded.CLIP_RETRIEVAL}. Make one from a dataset of images and captions: benchsuite embed "
     "pairs --data pairs=FOLDER --image timm:NAME --text NAME --out FOLDER (docs/features.md)"
 )
 
