@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TABLE, MadeSite
+from conftest import TABLE, MadeSite, run_report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = pytest.mark.slow
 
@@ -146,3 +147,18 @@ def test_nothing_moves_once_it_is_drawn(new_page: Open, site: MadeSite, size: di
         page.goto(site.url(kind))
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
         assert sum(page.evaluate("window.shifts")) < 0.005, kind
+
+
+def test_all_headline_claims_of_the_published_results_are_on_the_first_screen(
+    browser: "Browser", site: MadeSite, tmp_path: Path
+) -> None:
+    results = Path(__file__).parents[2] / "results"
+    run_report(["--results", str(results), "--report", str(tmp_path)], site.environment)
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((tmp_path / "index.html").as_uri())
+    lines = page.locator("table.fates").first.locator("tbody th[scope=row]")
+    last = lines.last.bounding_box()
+    assert lines.count() > 9
+    page.close()
+    assert last
+    assert last["y"] + last["height"] <= 800
