@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -159,19 +159,14 @@ class Cluster:
     def _look(self, job: Job, known: Mapping[str, JobState] | None) -> Iterator[Event]:
         """What is new about a run. `known`: what SLURM just said, if it was asked."""
         for event in job.look():
-            yield self._located(event, job) if isinstance(event, Failed) else event
+            if isinstance(event, Failed) and job.id and not event.diverged:  # else hyper-parameters are to blame
+                event = replace(event, reason=f"{event.reason} (job {job.id}; log: {self.files.log(job.id)})")
+            yield event
         if job.end or known is None:
             return
         yield from job.heed(known)
         if job.ended is not None and time.monotonic() - job.ended > LATE_SECONDS:
             yield Failed(job.run, self._lost(job))
-
-    def _located(self, failed: Failed, job: Job) -> Failed:
-        """With the job's log, if the hyper-parameters are not to blame."""
-        if failed.diverged or not job.id:
-            return failed
-        reason = f"{failed.reason} (job {job.id}; log: {self.files.log(job.id)})"
-        return Failed(failed.run, reason, failed.traceback)
 
     def _lost(self, job: Job) -> str:
         if not job.folder.written:

@@ -82,13 +82,17 @@ def compute(subject: Subject) -> Values:
             values[f"{mode}: the loss at step {step}"] = loss.detach()
         for name, parameter in (*encoder.named_parameters(prefix="encoder"), *method.named_parameters()):
             if parameter.grad is not None:
-                values[f"{mode}{GRADIENT}{name}"] = _mean(parameter.grad)
+                whole = parameter.grad.clone()
+                if world_size() > 1:
+                    dist.all_reduce(whole)
+                values[f"{mode}{GRADIENT}{name}"] = whole / world_size()  # the mean, as the engine takes it
         values |= {f"{mode}: the state {name}": buffer.clone() for name, buffer in method.named_buffers()}
     return values
 
 
 def _process(number: int, folder: str, files: dict[str, str]) -> None:
-    _quiet()
+    sys.stdout.flush()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # off the terminal: values come back in a file
     torch.set_num_threads(1)
     dist.init_process_group("gloo", f"file://{folder}/meet", timeout=PATIENCE, rank=number, world_size=2)
     for name, file in files.items():
@@ -121,18 +125,3 @@ def _forward(method: Method, batch: PairBatch, clock: Clock) -> Tensor:
     if failed:
         raise RuntimeError(OTHER)
     return loss
-
-
-def _mean(gradient: Tensor) -> Tensor:
-    """The mean over processes, as the engine takes it."""
-    total = gradient.clone()
-    if world_size() > 1:
-        dist.all_reduce(total)
-    return total / world_size()
-
-
-def _quiet() -> None:
-    """Keep the process's output off the terminal; its values come back in a file."""
-    sys.stdout.flush()
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)

@@ -1,9 +1,9 @@
 """The contract of a data set: named splits of images with or without captions, and a manifest that identifies them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -137,16 +137,13 @@ class PairDataset(Options, ABC):
         return ()
 
     def split(self, name: str) -> Split:
-        """The split of that name, or an error that lists the splits."""
-        return self._read_once(name)
-
-    @cached_property
-    def _read_once(self) -> Callable[[str], Split]:
-        """The protocols of a run share its splits."""
-
-        def read(name: str) -> Split:
+        """The split of that name, or an error that lists the splits. Protocols of a run share it: it is read once."""
+        if name not in self._known_splits:
             if name not in self.manifest().splits:
                 raise UnknownError("split", name, self.manifest().splits, where=f"{self.card.name}: ")
-            return self.read(name)
+            self._known_splits[name] = self.read(name)
+        return self._known_splits[name]
 
-        return cache(read)
+    @cached_property
+    def _known_splits(self) -> dict[str, Split]:
+        return {}

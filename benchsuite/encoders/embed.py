@@ -59,10 +59,15 @@ def embed(wanted: Wanted, watch: Watch = lambda split, done, total: None) -> Emb
     text = asked(wanted.text, "transformers", wanted.untrained, "--text")
     _require_embeddable(wanted.dataset)
     images = FrozenImages(image)
-    data = resolve_data(Data(name=wanted.dataset), _with_size(wanted, images.size))
+    sizes = {field.name for field in datasets.card(wanted.dataset).fields} & {"size", "pixels"}
+    own = {f"{wanted.dataset}.{name}": str(images.size) for name in sizes}  # unless another one is asked for
+    data = resolve_data(Data(name=wanted.dataset), own | wanted.folders)
     dataset = open_dataset(data)
-    chosen = _chosen(dataset, wanted.splits)
-    texts = FrozenTexts(text, data, dataset.split("train" if "train" in dataset.manifest().splits else chosen[0]))
+    known = dataset.manifest().splits
+    if unknown := next((name for name in wanted.splits if name not in known), None):
+        raise UnknownError("split", unknown, known, f"{dataset.card.name}: ")
+    chosen = list(wanted.splits or known)
+    texts = FrozenTexts(text, data, dataset.split("train" if "train" in known else chosen[0]))
     request = Request(
         dataset=data.name,
         version=data.version or 0,
@@ -194,20 +199,6 @@ def _require_embeddable(name: str) -> None:
         fit = sorted(n for n in datasets if (c := datasets.get(n)).shows == "images" and c.captioned)  # type: ignore[attr-defined]
         shown = "no captions" if cls.shows == "images" else f"{cls.shows}, not images"
         raise UsageError(f"dataset {name} has {shown}. Embed one of images with captions: {', '.join(fit)}.")
-
-
-def _with_size(wanted: Wanted, side: int) -> dict[str, str]:
-    """The folders, with images read at the encoder's size where the dataset can and no other was asked for."""
-    names = {field.name for field in datasets.card(wanted.dataset).fields} & {"size", "pixels"}
-    return {f"{wanted.dataset}.{name}": str(side) for name in names} | wanted.folders
-
-
-def _chosen(dataset: PairDataset, splits: Sequence[str]) -> Sequence[str]:
-    known = dataset.manifest().splits
-    for name in splits:
-        if name not in known:
-            raise UnknownError("split", name, known, f"{dataset.card.name}: ")
-    return list(splits or known)
 
 
 def _require_same(out: Path, request: Request) -> None:

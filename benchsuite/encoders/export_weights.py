@@ -19,7 +19,6 @@ from benchsuite.models.saved import rebuilt
 from benchsuite.records.names import WEIGHTS as FOLDER
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
-from benchsuite.setup import Setup
 
 ENVIRONMENT = ("benchsuite", "python", "device", "threads", "packages")
 
@@ -108,6 +107,10 @@ def kept_weights_of(file: Path, record: Record) -> Path:
 def _config(record: Record, kept: Kept, folder: Path) -> Exported:
     method = {"name": record.method.name, "title": record.method.title, "version": record.method.version}
     files = sorted(path for path in folder.rglob("*") if path.is_file())
+    setup, text = record.setup, record.setup.text
+    if text and Path(text.transformer).is_absolute():  # of a folder only the name is told
+        text = text.model_copy(update={"transformer": Path(text.transformer).name})
+        setup = setup.model_copy(update={"text": text})
     return Exported(
         run={
             "run_id": record.run_id,
@@ -120,19 +123,11 @@ def _config(record: Record, kept: Kept, folder: Path) -> Exported:
             "created": record.created,
             "digests": record.digests,
         },
-        setup=_without_places(record.setup),
+        setup=setup,
         inputs=Inputs(**{name: getattr(kept, name) for name in Inputs.model_fields}),
         environment={key: record.environment[key] for key in ENVIRONMENT if key in record.environment},
         files={path.relative_to(folder).as_posix(): sha256_of(path) for path in files},
     )
-
-
-def _without_places(setup: Setup) -> Setup:
-    """A pretrained text tower may have come from a folder, of which only the name is told."""
-    if setup.text is None or not Path(setup.text.transformer).is_absolute():
-        return setup
-    text = setup.text.model_copy(update={"transformer": Path(setup.text.transformer).name})
-    return setup.model_copy(update={"text": text})
 
 
 def model_card(record: Record, stored: Iterable[Record], library: str) -> str:

@@ -72,23 +72,18 @@ def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: st
                 f"multi-instance retrieval: similarity of {query} {start + i} and {item} {j} is {scores[i, j]}, not a "
                 "finite number."
             )
-        yield _ranking(scores, worth, full_relevancy)
-
-
-def _ranking(scores: Floats, worth: Floats, full_relevancy: float) -> GradedRanking:
-    order = _order(scores, worth)
-    ranked = np.take_along_axis(worth, order, axis=1)
-    relevant = np.count_nonzero(worth, axis=1)
-    cut = np.arange(worth.shape[1]) < relevant[:, None]
-    query, place = np.nonzero(ranked == full_relevancy)
-    return GradedRanking(
-        full=np.bincount(query, minlength=len(worth)),
-        ranks=place + 1,
-        sums=np.cumsum(ranked, axis=1)[query, place],
-        relevant=relevant,
-        gains=ranked[cut],
-        ideal=-np.sort(-worth, axis=1)[cut],
-    )
+        ranked = np.take_along_axis(worth, _order(scores, worth), axis=1)
+        relevant = np.count_nonzero(worth, axis=1)
+        cut = np.arange(worth.shape[1]) < relevant[:, None]
+        query, place = np.nonzero(ranked == full_relevancy)
+        yield GradedRanking(
+            full=np.bincount(query, minlength=len(worth)),
+            ranks=place + 1,
+            sums=np.cumsum(ranked, axis=1)[query, place],
+            relevant=relevant,
+            gains=ranked[cut],
+            ideal=-np.sort(-worth, axis=1)[cut],
+        )
 
 
 def _order(scores: Floats, worth: Floats) -> Whole:

@@ -92,21 +92,18 @@ def correct(points: dict[str, Floats], labels: dict[str, Ints], folds: int, name
         least = folds if split in ("all", "train") and "dev" not in labels else 1
         _require_classes(classes, least, f"{name} {split}")
     if "all" in points:
-        return _nested(points["all"], labels["all"], folds)
+        x, y = points["all"], labels["all"]
+        right = np.zeros(len(y), bool)
+        for train, test in _folds(x, y, folds):
+            strength = _by_folds(x[train], y[train], WITHIN, folds)
+            right[test] = _right(x[train], y[train], x[test], y[test], strength)
+        return right
     x, y = points["train"], labels["train"]
     if "dev" in points:
         strength = _best(WITHIN, [[_right(x, y, points["dev"], labels["dev"], c).mean()] for c in WITHIN])
     else:
         strength = _by_folds(x, y, CROSS, folds)
     return _right(x, y, points["test"], labels["test"], strength)
-
-
-def _nested(x: Floats, y: Ints, folds: int) -> NDArray[np.bool_]:
-    right = np.zeros(len(y), bool)
-    for train, test in _folds(x, y, folds):
-        strength = _by_folds(x[train], y[train], WITHIN, folds)
-        right[test] = _right(x[train], y[train], x[test], y[test], strength)
-    return right
 
 
 def _by_folds(x: Floats, y: Ints, strengths: Sequence[float], folds: int) -> float:

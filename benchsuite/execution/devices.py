@@ -31,7 +31,9 @@ class Devices:
     @classmethod
     def here(cls, asked: int | None = None, jobs: int | None = None) -> "Devices":
         """Those of this machine: all GPUs, or a CPU process for each core, unless a number is asked for."""
-        gpus = visible_gpus()
+        found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        named = [name.strip() for name in os.environ.get(VISIBLE, "").split(",") if name.strip()]
+        gpus = tuple((named or [str(number) for number in range(found)])[:found])  # as CUDA_VISIBLE_DEVICES names them
         if gpus and asked and asked > len(gpus):
             raise UsageError(f"--devices {asked}: this machine has {len(gpus)} GPU{'s' * (len(gpus) > 1)}.")
         count = asked or len(gpus) or os.cpu_count() or 1
@@ -74,10 +76,3 @@ class Devices:
             return {}
         first = slot * processes
         return {VISIBLE: ",".join(self.gpus[(first + i) % len(self.gpus)] for i in range(processes))}
-
-
-def visible_gpus() -> tuple[str, ...]:
-    """The GPUs that this process may use, by the names that CUDA_VISIBLE_DEVICES has for them."""
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    named = [name.strip() for name in os.environ.get(VISIBLE, "").split(",") if name.strip()]
-    return tuple((named or [str(number) for number in range(count)])[:count])

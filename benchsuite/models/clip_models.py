@@ -82,7 +82,10 @@ def clip_model(asked: Asked) -> ClipModel | None:
 def clip_words(asked: Asked, most: int | None = None) -> Words:
     """The tokenizer of such a model."""
     with refusing(asked):
-        return open_clip_words(asked.name) if asked.library == "open_clip" else TransformersWords(asked.name, most)
+        if asked.library != "open_clip":
+            return TransformersWords(asked.name, most)
+        place = f"local-dir:{Path(asked.name).resolve()}" if Path(asked.name).is_dir() else asked.name
+        return OpenClipWords(import_open_clip().get_tokenizer(place))
 
 
 def side_of(library: str, model: Any, side: Side) -> "Projected":
@@ -252,12 +255,6 @@ def open_clip_model(name: str, pretrained: str | None) -> ClipModel:
 
 FITS: dict[str, Fit] = {"shortest": "crop", "squash": "squash"}
 """open_clip's names of how a picture becomes a square."""
-
-
-def open_clip_words(name: str) -> OpenClipWords:
-    """The tokenizer of a model by name, or from its folder."""
-    place = f"local-dir:{Path(name).resolve()}" if Path(name).is_dir() else name
-    return OpenClipWords(import_open_clip().get_tokenizer(place))
 
 
 def other_architecture(name: str, keys: Sequence[str]) -> UsageError:

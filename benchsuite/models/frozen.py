@@ -38,7 +38,14 @@ class FrozenImages:
 
     def __init__(self, asked: Asked) -> None:
         make_importable()
-        self._body, self._pictures = _timm(asked) if asked.library == "timm" else _clip_images(asked)
+        if asked.library == "timm":
+            self._body, self._pictures = _timm(asked)
+        else:
+            _require_trained(asked)
+            if (found := clip_model(asked)) is None:
+                what = "not a model of images and texts, such as CLIP. Use timm:NAME"
+                raise UsageError(f'--image "{asked.shown}": {what}.')
+            self._body, self._pictures = side_of(asked.library, found.model, "image"), found.pictures
         self.size, self.fit = self._pictures.size, self._pictures.fit
         self._body = self._body.eval().to(fastest())
         self.about = _about(asked, self._body)
@@ -134,13 +141,6 @@ def _weights(folder: Path) -> dict[str, Tensor]:
             state: dict[str, Tensor] = torch.load(folder / name, map_location="cpu", weights_only=True)
             return state
     raise UsageError(f"{folder}: none of {', '.join(WEIGHTS)} is there.")
-
-
-def _clip_images(asked: Asked) -> tuple[nn.Module, Preprocessing]:
-    _require_trained(asked)
-    if (found := clip_model(asked)) is None:
-        raise UsageError(f'--image "{asked.shown}": not a model of images and texts, such as CLIP. Use timm:NAME.')
-    return side_of(asked.library, found.model, "image"), found.pictures
 
 
 def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words, nn.Module]:

@@ -62,11 +62,6 @@ class Exported(Part):
     """SHA-256 of each other file of the folder, by path."""
 
 
-def as_base64(files: dict[str, bytes]) -> dict[str, str]:
-    """Files as text."""
-    return {name: base64.b64encode(content).decode() for name, content in sorted(files.items())}
-
-
 def read_kept(file: Path) -> Kept:
     """The metadata of a kept file of weights."""
     from safetensors import SafetensorError, safe_open
@@ -97,23 +92,18 @@ def read_exported(folder: Path) -> Exported:
         where = ".".join(map(str, problem["loc"]))
         raise UsageError(f"{file}: {where}: {problem['msg']}. {AGAIN}") from error
     for name, sha in exported.files.items():
-        _require_whole(folder, name, sha)
+        inside, what = Path(name), "words" if name.startswith(TOKENIZER) else "weights"
+        if inside.is_absolute() or ".." in inside.parts:
+            raise UsageError(f"{folder / CONFIG}: files.{name} is not in the folder. {AGAIN}")
+        if not (folder / name).is_file():
+            raise UsageError(f"{folder}: {name} is missing, so no {what} can be read. {AGAIN}")
+        if sha256_of(folder / name) != sha:
+            raise UsageError(f"{folder / name}: not what was exported: {what} were edited, or damaged. {AGAIN}")
     return exported
 
 
 MADE_BY = "Give a folder that `benchsuite weights RUN --out FOLDER` made."
 AGAIN = "Export it again with `benchsuite weights`."
-
-
-def _require_whole(folder: Path, name: str, sha: str) -> None:
-    inside = Path(name)
-    if inside.is_absolute() or ".." in inside.parts:
-        raise UsageError(f"{folder / CONFIG}: files.{name} is not in the folder. {AGAIN}")
-    what = "words" if name.startswith(TOKENIZER) else "weights"
-    if not (folder / name).is_file():
-        raise UsageError(f"{folder}: {name} is missing, so no {what} can be read. {AGAIN}")
-    if sha256_of(folder / name) != sha:
-        raise UsageError(f"{folder / name}: not what was exported: {what} were edited, or damaged. {AGAIN}")
 
 
 def _other_kind(folder: Path, content: Any) -> str:

@@ -88,7 +88,8 @@ def _freeze_first(tower: nn.Module, count: int, what: str) -> None:
     lists = [
         (name, part)
         for name, part in tower.named_modules()
-        if isinstance(part, nn.ModuleList | nn.Sequential) and len(part) and all(map(_attends, part))
+        if isinstance(part, nn.ModuleList | nn.Sequential) and len(part)
+        if all(any("att" in child for child, _ in block.named_children()) for block in part)
     ]
     if not lists:
         raise UsageError(f'{what}: train = "last {count}" is for transformers, and it has no list of attention blocks.')
@@ -99,10 +100,6 @@ def _freeze_first(tower: nn.Module, count: int, what: str) -> None:
     for name, parameter in tower.named_parameters():
         if not name.startswith(f"{place}.") and any(part in name for part in BEFORE_BLOCKS):
             parameter.requires_grad_(False)
-
-
-def _attends(block: nn.Module) -> bool:
-    return any("att" in name for name, _ in block.named_children())
 
 
 def _add_lora(tower: nn.Module, settings: LoRA, what: str) -> None:

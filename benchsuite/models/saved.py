@@ -1,5 +1,6 @@
 """Trained towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
 
+import base64
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from benchsuite.errors import RunError, UsageError, first_line
 from benchsuite.files import drafted, put, sha256_of
 from benchsuite.models.clip_models import CONFIGS, Projected
 from benchsuite.models.dual_encoder import DualEncoder
-from benchsuite.models.layout import AGAIN, METADATA, TOKENIZER, WEIGHTS, Exported, Kept, as_base64, read_exported
+from benchsuite.models.layout import AGAIN, METADATA, TOKENIZER, WEIGHTS, Exported, Kept, read_exported
 from benchsuite.models.pretrained import merge_lora, words_of
 from benchsuite.models.sides import TrainedSides
 from benchsuite.models.tokenizer import Words, plain_config, words_in
@@ -44,7 +45,7 @@ def save_towers(file: Path, trained: DualEncoder, words: Words | None, pictures:
         words=words.size if words else 0,
         image_config=_config(getattr(encoder, "image_tower", None)),
         text_config=_config(text),
-        tokenizer=as_base64(files),
+        tokenizer={name: base64.b64encode(content).decode() for name, content in sorted(files.items())},
         run=run,
     )
     tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in encoder.state_dict().items()}

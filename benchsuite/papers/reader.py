@@ -16,9 +16,9 @@ NOTHING: Mapping[str, Path] = {}
 """No tables stored with results."""
 
 
-def table_names(paper: str = "", stored: Mapping[str, Path] = NOTHING) -> list[str]:
-    """All tables as `paper/table`, table2 before table10; those of one paper if it is given."""
-    return sorted((name for name in _files(stored) if name.startswith(f"{paper}/" * bool(paper))), key=_order)
+def table_names(stored: Mapping[str, Path] = NOTHING) -> list[str]:
+    """All tables as `paper/table`, table2 before table10."""
+    return sorted(_files(stored), key=_order)
 
 
 def paper_names() -> list[str]:

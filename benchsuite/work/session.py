@@ -157,7 +157,9 @@ class Session:
             if left := executor.left():
                 self.say(f"stopped watching: {stored}; {left[0]}", *left[1:], error=True)
                 raise SystemExit(INTERRUPTED) from None
-            saved = under_way(runs, self.store.folder)
+            steps = {run.label: latest_step(self.store.folder, run.run_id) for run in runs}
+            under_way = [f"{label} at step {step}" for label, step in steps.items() if step is not None]
+            saved = f", and trainings are saved: {', '.join(under_way)}" * bool(under_way)
             self.say(f"stopped: {stored}{saved}. The same command continues{hint}.", error=True)
             raise SystemExit(stop.exit_code if isinstance(stop, Interrupted) else INTERRUPTED) from None
 
@@ -173,13 +175,6 @@ def signals_raised() -> Iterator[None]:
 
     with handling(stop, *SIGNALS):
         yield
-
-
-def under_way(runs: Sequence[Run], results: Path) -> str:
-    """Which trainings have checkpoints, in words for the end of a sentence; empty if none has."""
-    steps = {run.label: latest_step(results, run.run_id) for run in runs}
-    saved = [f"{label} at step {step}" for label, step in steps.items() if step is not None]
-    return f", and trainings are saved: {', '.join(saved)}" if saved else ""
 
 
 def keep_traceback(event: Failed, logs: Path) -> None:

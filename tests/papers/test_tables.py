@@ -49,7 +49,7 @@ def test_what_does_not_fit_in_a_table_is_noted_there(name: str) -> None:
 
 @pytest.mark.parametrize("paper", paper_names())
 def test_what_two_tables_print_differently_is_noted_in_both(paper: str) -> None:
-    differences = disagreements(read_table(name) for name in table_names(paper))
+    differences = disagreements(read_table(name) for name in table_names() if name.startswith(f"{paper}/"))
     assert [problem for problem in differences if not problem.noted] == []
 
 

@@ -47,19 +47,17 @@ class SomethingSomething(Videos):
         return {split: [*files, file] for file, split in places.items() if file.is_file()}
 
     def _clips(self, split: str) -> Iterator[Clip]:
-        for id_ in self._ids(split):
+        if self.lists:
+            file = self._chosen[split][-1]
+            words = [line.replace(",", " ").split() for line in read_text(file).splitlines()]
+            ids = [Path(line[0]).stem for line in words if line]
+            if unknown := next((id_ for id_ in ids if id_ not in self._videos), None):
+                raise UsageError(f'{file}: video "{unknown}" is in neither of the official files of labels.')
+        else:
+            ids = [str(row["id"]) for row in read_json(self._json(split))]
+        for id_ in ids:
             caption, label = self._videos[id_]
             yield Clip(id_, caption, {"class": label})
-
-    def _ids(self, split: str) -> list[str]:
-        if not self.lists:
-            return [str(row["id"]) for row in read_json(self._json(split))]
-        file = self._chosen[split][-1]
-        words = [line.replace(",", " ").split() for line in read_text(file).splitlines()]
-        ids = [Path(line[0]).stem for line in words if line]
-        if unknown := next((id_ for id_ in ids if id_ not in self._videos), None):
-            raise UsageError(f'{file}: video "{unknown}" is in neither of the official files of labels.')
-        return ids
 
     @cached_property
     def _videos(self) -> dict[str, tuple[str, int]]:

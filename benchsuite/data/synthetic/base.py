@@ -38,17 +38,10 @@ class Synthetic(PairDataset):
         return Manifest(self.card.name, self.version, self._sizes, digest)
 
     def read(self, split: str) -> Split:
-        """Read once: an evaluation asks for a split again for each protocol, and parsing captions takes long."""
-        if split not in self._read:
-            columns: Mapping[str, Any] = load(self._folder / split)
-            labels = {name: columns[name] for name in self.labels}
-            texts = {name: columns[name] for name in ("captions", "paraphrases") if name in columns}
-            self._read[split] = Split(split, columns["images"], labels=labels, **texts)
-        return self._read[split]
-
-    @cached_property
-    def _read(self) -> dict[str, Split]:
-        return {}
+        columns: Mapping[str, Any] = load(self._folder / split)
+        labels = {name: columns[name] for name in self.labels}
+        texts = {name: columns[name] for name in ("captions", "paraphrases") if name in columns}
+        return Split(split, columns["images"], labels=labels, **texts)
 
     @property
     def _sizes(self) -> dict[str, int]:
