@@ -59,7 +59,7 @@ from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.environment import environment
 from benchsuite.setup import Setup
 from benchsuite.training import feed, shares
-from benchsuite.training.cost import Meter
+from benchsuite.training.curves import Meter
 from benchsuite.training.distributed import leave_processes
 from benchsuite.training.engine import device, join_processes
 from benchsuite.training.loading import AHEAD

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.cards import Card
-from benchsuite.data.texts import TextLists
-from benchsuite.data.vectors import VectorLists
+from benchsuite.data.vectors import TextLists, VectorLists
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Options
 
@@ -147,3 +146,25 @@ class PairDataset(Options, ABC):
     @cached_property
     def _known_splits(self) -> dict[str, Split]:
         return {}
+
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """Sentences a[i] and b[i], and their gold similarity."""
+
+    a: Sequence[str]
+    b: Sequence[str]
+    gold: NDArray[np.float64]
+
+
+class SimilarityDataset(PairDataset):
+    """A data set without images, for the task sts: similarity sets by name, each with its subsets."""
+
+    _owns_no_fields: ClassVar = True
+
+    @abstractmethod
+    def pairs(self, name: str) -> Mapping[str, SentencePairs]:
+        """The subsets of a similarity set by name."""
+
+    def read(self, split: str) -> Split:
+        raise UnknownError("split", split, (), f"{self.card.name}: ")

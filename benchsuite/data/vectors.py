@@ -1,4 +1,4 @@
-"""Vectors in files that are mapped, not read: images as [N, V, D], and a list of caption vectors for each image.
+"""Vectors and texts in files that are mapped, not read: images as [N, V, D], a list of captions for each image.
 
 Only rows that are asked for are read, so a split may be larger than memory.
 """
@@ -187,3 +187,31 @@ class Source:
     captions: Lists
     paraphrases: Lists | None = None
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+
+
+class TextLists:
+    """An Arrow column of lists of `as_bytes` texts."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __getitem__(self, index: int) -> list[str]:
+        return [as_text(content) for content in self._column[int(index)].as_py()]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for chunk in self._column.chunks:
+            for start in range(0, len(chunk), BLOCK):
+                yield from ([as_text(content) for content in own] for own in chunk.slice(start, BLOCK).to_pylist())
+
+
+def as_bytes(text: str) -> bytes:
+    """A text as it is stored. Arrow's own texts cannot hold the halves of surrogate pairs that JSON may hold."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_text(content: bytes) -> str:
+    """What `as_bytes` made."""
+    return content.decode("utf-8", "surrogatepass")

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from benchsuite.data.base import PairDataset
-from benchsuite.data.sentences import SentencePairs, SimilarityDataset
+from benchsuite.data.base import PairDataset, SentencePairs, SimilarityDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Scores, Task
 from benchsuite.registry import register_task

@@ -86,7 +86,8 @@ class DryPass:
             inputs = feed(0, 0)
             for rows in dict.fromkeys((_fewer(batch, setup.projection.width), batch)):
                 try:
-                    with sized(_as_of(batch, rows)):
+                    whole = Sizes().whole if rows == batch else int(Sizes().whole * (rows / batch) ** 2)
+                    with sized(Sizes(whole)):  # fewer rows as a whole, or in blocks, as a batch is
                         kept = _pass(setup, method(rows), encoder, inputs, rows, len(split))
                     with sized(Sizes() if rows == batch else Sizes(whole=ALL)):
                         held = _kept(setup, method(rows), encoder, inputs, rows)[0]
@@ -149,13 +150,6 @@ def _kept(
     with kept_tensors(rows) as kept:
         loss = trainee.loss(parts, first)
     return kept.bytes, loss, trainee, parts
-
-
-def _as_of(batch: int, rows: int) -> Sizes:
-    """Sizes at which fewer rows are computed as a whole, or in blocks, as a batch is."""
-    if rows == batch:
-        return Sizes()
-    return Sizes(whole=int(Sizes().whole * (rows / batch) ** 2))
 
 
 def _fewer(batch: int, width: int) -> int:

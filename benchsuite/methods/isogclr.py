@@ -11,8 +11,7 @@ from benchsuite.fields import Finite, Real, Share, Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.sogclr import OneOrTwoTowers, spread
-from benchsuite.objectives.global_estimator import MovingAverage, surrogate
-from benchsuite.objectives.repeats import Repeats
+from benchsuite.objectives.global_estimator import MovingAverage, Repeats, surrogate
 from benchsuite.registry import register_method
 
 TemperatureStep = Annotated[float, Ge(0), Finite, "temperature"]

@@ -108,6 +108,7 @@ def _timm(asked: Asked) -> tuple[nn.Module, Preprocessing]:
 def _timm_folder(asked: Asked, folder: Path, options: dict[str, Any]) -> nn.Module:
     """A model from a folder in timm's layout on the hub: config.json with the architecture, and weights."""
     import timm
+    from safetensors.torch import load_file
 
     config = json.loads((folder / "config.json").read_text("utf-8"))
     classes = int(config.get("num_classes", 1000))
@@ -118,7 +119,11 @@ def _timm_folder(asked: Asked, folder: Path, options: dict[str, Any]) -> nn.Modu
         config["architecture"], num_classes=classes, pretrained_cfg_overlay=overlay, **options
     )
     if asked.trained:
-        model.load_state_dict(_weights(folder))
+        file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+        if file is None:
+            raise UsageError(f"{folder}: none of {', '.join(WEIGHTS)} is there.")
+        safe = file.suffix == ".safetensors"
+        model.load_state_dict(load_file(file) if safe else torch.load(file, map_location="cpu", weights_only=True))
     model.reset_classifier(0)  # type: ignore[operator]
     return model
 
@@ -129,18 +134,6 @@ def load_in_order(model: nn.Module, state: Mapping[str, Tensor]) -> None:
     if [tensor.shape for tensor in own.values()] != [tensor.shape for tensor in given.values()]:
         raise UsageError("the weights have other layers, or have them in another order")
     model.load_state_dict(dict(zip(own, given.values(), strict=True)), strict=False)
-
-
-def _weights(folder: Path) -> dict[str, Tensor]:
-    from safetensors.torch import load_file
-
-    for name in WEIGHTS:
-        if (folder / name).is_file():
-            if name.endswith(".safetensors"):
-                return load_file(folder / name)
-            state: dict[str, Tensor] = torch.load(folder / name, map_location="cpu", weights_only=True)
-            return state
-    raise UsageError(f"{folder}: none of {', '.join(WEIGHTS)} is there.")
 
 
 def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words, nn.Module]:

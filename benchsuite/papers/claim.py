@@ -61,7 +61,12 @@ def headline_claims(tables: Iterable[Table]) -> int:
 def claims_of(table: Table) -> list[Claim]:
     """All claims, each comparison once: headline claims, then others of the text, then what follows from the cells."""
     claims: dict[object, Claim] = {}
-    from_text = sorted(_from_text(table), key=lambda claim: not claim.headline)
+    of_text = [
+        _claim(table, table.row(text.row), table.row(text.reference), table.column(key), text)
+        for text in table.claims
+        for key in text.columns
+    ]
+    from_text = sorted(of_text, key=lambda claim: not claim.headline)
     for claim in (*from_text, *_derived(table)):
         claims.setdefault((frozenset((claim.row, claim.reference)), claim.column.key), claim)
     return list(claims.values())
@@ -90,13 +95,6 @@ def reference_of(table: Table, backbone: str, variant: str) -> Row | None:
     rows = [row for row in table.rows if row.method and (row.backbone, row.variant) == (backbone, variant)]
     by_role = (row for role in ("baseline", "step", "proposed") for row in rows if row.role == role)
     return next(by_role, None)
-
-
-def _from_text(table: Table) -> Iterator[Claim]:
-    for claim in table.claims:
-        row, reference = table.row(claim.row), table.row(claim.reference)
-        for key in claim.columns:
-            yield _claim(table, row, reference, table.column(key), claim)
 
 
 def _derived(table: Table) -> Iterator[Claim]:

@@ -30,8 +30,7 @@ from benchsuite.records.checkpoints import (
 )
 from benchsuite.records.schema import Resumption
 from benchsuite.training.checkpoint_files import read_files, write_files
-from benchsuite.training.cost import Meter
-from benchsuite.training.curves import Curves
+from benchsuite.training.curves import Curves, Meter
 from benchsuite.training.distributed import gathered, largest, rank, same, world_size
 from benchsuite.training.stopping import Asked
 

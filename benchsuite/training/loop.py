@@ -26,8 +26,7 @@ from benchsuite.records.schema import Resumption
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
 from benchsuite.training.checkpoint import Checkpoints, Saver
-from benchsuite.training.cost import Meter
-from benchsuite.training.curves import Curves, centroid_gap, number
+from benchsuite.training.curves import Curves, Meter, centroid_gap, number
 from benchsuite.training.distributed import ProcessShares, gather_batch, rank, world_size
 from benchsuite.training.engine import (
     finish_step,

@@ -11,7 +11,7 @@ from benchsuite.data import create_dataset
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.readers import listing
 from benchsuite.data.real import conceptual_captions
-from benchsuite.data.texts import TextLists
+from benchsuite.data.vectors import TextLists
 from benchsuite.setup import Augmentation
 
 PAIRS = 100_000

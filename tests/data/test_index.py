@@ -12,7 +12,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.readers import index
 from benchsuite.data.readers.images import LazyImages
 from benchsuite.data.readers.index import Index, Item, write
-from benchsuite.data.texts import TextLists
+from benchsuite.data.vectors import TextLists
 from benchsuite.errors import UsageError
 
 TEXTS = st.lists(st.text(st.characters(), max_size=9), min_size=1, max_size=4)  # of any script, lone surrogates too

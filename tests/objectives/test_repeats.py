@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.objectives.repeats import Repeats
+from benchsuite.objectives.global_estimator import Repeats
 
 SAMPLES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
 SEEDS = st.integers(0, 2**32 - 1)

@@ -24,7 +24,7 @@ from benchsuite.records.checkpoints import EVERY, MARKER, Every, StoredCheckpoin
 from benchsuite.setup import Setup
 from benchsuite.training import checkpoint, checkpoint_files
 from benchsuite.training.checkpoint import Checkpoints
-from benchsuite.training.cost import Meter
+from benchsuite.training.curves import Meter
 
 METHOD = "infonce-learnable"
 STOP = 3

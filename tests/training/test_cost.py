@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from benchsuite.training.cost import Meter
+from benchsuite.training.curves import Meter
 
 MB = 2**20
 

@@ -14,8 +14,7 @@ from benchsuite.methods import Clock, Loss, PairBatch, create_method, method_cla
 from benchsuite.methods.infonce import InfoNCE, InfoNCELearnable
 from benchsuite.models.towers import weights_digest
 from benchsuite.setup import Augmentation, Optimizer, Setup
-from benchsuite.training.cost import Meter
-from benchsuite.training.curves import Curves
+from benchsuite.training.curves import Curves, Meter
 from benchsuite.training.deepspeed_deviations import engine_class, import_deepspeed
 from benchsuite.training.loop import Trained, train
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.readers.images import BadPicture, Fit, LazyClips, LazyImages, open_file, open_image
-from benchsuite.data.texts import TextLists, as_bytes, as_text
+from benchsuite.data.vectors import TextLists, as_bytes, as_text
 from benchsuite.errors import UsageError
 from benchsuite.files import open_regular
 

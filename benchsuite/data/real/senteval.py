@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.base import Manifest
+from benchsuite.data.base import Manifest, SentencePairs, SimilarityDataset
 from benchsuite.data.readers.files import files_digest, files_under, read_text, require_file, require_folder
-from benchsuite.data.sentences import SentencePairs, SimilarityDataset
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.registry import register_dataset
 

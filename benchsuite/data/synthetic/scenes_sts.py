@@ -8,9 +8,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from annotated_types import Ge
 
-from benchsuite.data.base import Manifest
+from benchsuite.data.base import Manifest, SentencePairs, SimilarityDataset
 from benchsuite.data.cached import Columns
-from benchsuite.data.sentences import SentencePairs, SimilarityDataset
 from benchsuite.data.synthetic import scene_grammar as grammar
 from benchsuite.data.synthetic import scene_world as world
 from benchsuite.data.synthetic.base import digest, digest_of
