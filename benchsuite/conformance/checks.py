@@ -1,16 +1,17 @@
 """The checks by name. Each raises a NotMetError that says what failed, and where."""
 
+import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from benchsuite.conformance.declared import check_acts, check_contains, check_hyperparameters, check_needs
 from benchsuite.conformance.processes import check_processes
 from benchsuite.conformance.report import Outcome
-from benchsuite.conformance.state import check_state
 from benchsuite.conformance.subject import (
     SAMPLES,
     WIDTH,
@@ -25,9 +26,10 @@ from benchsuite.conformance.subject import (
 )
 from benchsuite.errors import BenchsuiteError, UnknownError, UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Method
-from benchsuite.methods.batch import PairBatch
+from benchsuite.methods.base import Clock, Method, with_heads
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
 from benchsuite.methods.queue import Queue
+from benchsuite.training.teachers import follow_student, teacher_of
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,102 @@ def comparable(method: Method) -> dict[str, Tensor]:
     queues = {f"{name}.rows" for name, module in method.named_modules() if isinstance(module, Queue)}
     state = method.state_dict()
     return {name: rows[rows[:, 0].argsort()] if name in queues else rows for name, rows in state.items()}
+
+
+STEPS, LR = 6, 1e-2
+"""Of the training that goes on from a checkpoint."""
+
+
+class Training:
+    """A linear encoder and its averaged copy, the method and one AdamW, as the training would set them up."""
+
+    def __init__(self, subject: Subject, mode: str) -> None:
+        torch.manual_seed(0)
+        self.mode = mode
+        self.method: Method = subject.make()
+        self.encoder = nn.Linear(WIDTH, WIDTH)
+        self.teacher = teacher_of(self.encoder, self.method)
+        groups: list[dict[str, Any]] = [{"params": list(self.encoder.parameters())}]
+        for own in with_heads(self.method):
+            decay = 0.01 if own.weight_decay is None else own.weight_decay
+            groups.append({"params": list(own.parameters), "weight_decay": decay, "lr": LR * own.lr_factor})
+        self.optimizer = torch.optim.AdamW(groups, lr=LR)
+
+    def run(self, first: int, last: int) -> list[Tensor]:
+        """Losses of the steps from `first` on, before `last`."""
+        losses = []
+        for step in range(first, last):
+            rows = tensors(parts(self.method, self.mode), 6, seed=step, dtype=torch.float32)
+            batch = {n: self.embed(n, t) if n in PairBatch.EMBEDDINGS else t for n, t in rows.items()}
+            torch.manual_seed(step)
+            clock = Clock(step, STEPS)
+            loss = self.method(PairBatch(**batch), clock).total
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            self.method.after_step()
+            follow_student(self.teacher, self.encoder, self.method, clock)
+            losses.append(loss.detach())
+        return losses
+
+    def embed(self, part: str, inputs: Tensor) -> Tensor:
+        out: Tensor = (self.teacher if self.teacher and part in TEACHER_PARTS else self.encoder)(inputs)
+        return out
+
+    def save(self) -> bytes:
+        file = io.BytesIO()
+        torch.save([part.state_dict() for part in self.parts()], file)
+        return file.getvalue()
+
+    def load(self, saved: bytes) -> None:
+        for part, state in zip(self.parts(), torch.load(io.BytesIO(saved), weights_only=True), strict=True):
+            part.load_state_dict(state)
+
+    def parts(self) -> list[Any]:
+        return [*([self.teacher] if self.teacher else []), self.encoder, self.method, self.optimizer]
+
+
+def check_state(subject: Subject) -> None:
+    """Six steps against three, a checkpoint, and three more. Evaluation leaves the state unchanged."""
+    for mode in modes(subject.template):
+        whole, before, after = (Training(subject, mode) for _ in range(3))
+        losses = whole.run(0, STEPS)
+        before.run(0, STEPS // 2)
+        after.load(before.save())
+        hint = python_side(subject, before.method)
+        for step, loss in enumerate(after.run(STEPS // 2, STEPS), STEPS // 2):
+            if not torch.equal(loss, losses[step]):
+                raise NotMetError(
+                    f"{mode}: with a checkpoint loaded before step {STEPS // 2}, the loss at step {step} is "
+                    f"{loss.item():.9g} instead of {losses[step].item():.9g}{hint}."
+                )
+        for (name, a), (_, b) in zip(tensors_of(whole), tensors_of(after), strict=True):
+            if not torch.equal(a, b):
+                raise NotMetError(f"{mode}: {name} differs after a checkpoint was saved and loaded{hint}.")
+        require_quiet_evaluation(whole, mode)
+
+
+def python_side(subject: Subject, method: Method) -> str:
+    """A hint at state that no checkpoint carries: plain attributes that training changed."""
+    fresh = vars(subject.make())
+    changed = [n for n, v in vars(method).items() if n[0] != "_" and n != "training" and repr(v) != repr(fresh.get(n))]
+    return f" (not in the checkpoint: {', '.join(changed)}; keep state in buffers)" if changed else ""
+
+
+def tensors_of(training: Training) -> Iterator[tuple[str, Tensor]]:
+    """Every parameter and buffer, by name."""
+    for part in training.parts()[:-1]:
+        yield from part.state_dict().items()
+
+
+def require_quiet_evaluation(training: Training, mode: str) -> None:
+    """Computing a loss in eval mode must not change the state."""
+    method = training.method.eval()
+    before = {name: value.clone() for name, value in method.state_dict().items()}
+    method(PairBatch(**tensors(parts(method, mode), 6, seed=SAMPLES, dtype=torch.float32)), Clock(1, STEPS))
+    for name, value in method.state_dict().items():
+        if not torch.equal(value, before[name]):
+            raise NotMetError(f"{mode}: in eval mode, loss changes the state {name}.")
 
 
 CHECKS = {

@@ -105,9 +105,8 @@ def _pretrained(name: str, max_tokens: int) -> Words:
 
     pretrained = AutoTokenizer.from_pretrained(name)
 
-    def encode(texts: list[str], longest: int) -> list[list[int]]:
-        ids: list[list[int]] = pretrained(texts, truncation=True, max_length=longest)["input_ids"]
-        return ids
+    def encode(texts: list[str], longest: int) -> Any:
+        return pretrained(texts, truncation=True, max_length=longest)["input_ids"]
 
     return Words(encode, max_tokens, pretrained.get_vocab(), lambda: tokenizer_files(pretrained))
 
@@ -136,10 +135,8 @@ def _without_places(content: bytes) -> bytes:
 
 
 def _from_tokenizer(tokenizer: Tokenizer, max_tokens: int) -> Words:
-    def files() -> Files:
-        return {TOKENIZER_FILE: tokenizer.to_str().encode()}
-
-    return Words(RememberedWords(tokenizer), max_tokens, tokenizer.get_vocab(), files)
+    remembered, vocabulary = RememberedWords(tokenizer), tokenizer.get_vocab()
+    return Words(remembered, max_tokens, vocabulary, lambda: {TOKENIZER_FILE: tokenizer.to_str().encode()})
 
 
 class RememberedWords:

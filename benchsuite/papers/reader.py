@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, RootModel
 
 from benchsuite.errors import UnknownError, UsageError, did_you_mean
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers.schema import Table
+from benchsuite.paths import baselines
 from benchsuite.toml_files import read_toml
 
 EVERYTHING = "all"
@@ -85,3 +89,29 @@ def _order(name: str) -> tuple[str, str, int, str]:
     paper, _, table = name.partition("/")
     kind, number, rest = re.fullmatch(r"(\D*)(\d*)(.*)", table).groups()  # type: ignore[union-attr]
     return paper, kind, int(number or 0), rest
+
+
+class Cited(BaseModel):
+    """A paper, as far as it is cited here."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    authors: str = ""
+    """`Yeh et al.` or `Chen and He`; empty for a paper that its title names."""
+    title: str
+    year: int | None = None
+
+    @property
+    def text(self) -> str:
+        """`Chen and He, Exploring Simple Siamese Representation Learning, 2021`."""
+        return ", ".join(filter(None, (self.authors, self.title, str(self.year or ""))))
+
+
+class _Bibliography(RootModel[dict[str, Cited]]):
+    """By citation key."""
+
+
+@cache
+def bibliography() -> dict[str, Cited]:
+    """All of them."""
+    return read_toml(baselines() / "bibliography.toml", _Bibliography).root

@@ -8,8 +8,8 @@ from typing import Any
 from benchsuite.analysis.against import outcomes
 from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import reference
-from benchsuite.papers.bibliography import bibliography
 from benchsuite.papers.questions import acts_of
+from benchsuite.papers.reader import bibliography
 from benchsuite.report.figures.from_trials import sensitivity_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug

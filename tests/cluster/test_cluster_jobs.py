@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchsuite.cluster.files import ClusterFolder, Submitted
 from benchsuite.cluster.job import STUCK, queue_again
-from benchsuite.cluster.jobs import grouped, job_of, shortened
+from benchsuite.cluster.jobs import ClusterFolder, Submitted, grouped, job_of, shortened
 from benchsuite.cluster.options import ClusterOptions, Layout
 from benchsuite.cluster.slurm import JobState
 from benchsuite.errors import UsageError

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchsuite.conformance.checks import check_finite, check_permutation, check_precision
+from benchsuite.conformance.checks import check_finite, check_permutation, check_precision, check_state
 from benchsuite.conformance.declared import check_needs
-from benchsuite.conformance.state import check_state
 from benchsuite.conformance.subject import WIDTH, Subject
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method

@@ -14,7 +14,7 @@ from support.made_results import write_results
 from benchsuite.analysis.against import against, decisions
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cli.shared.results_folder import ResultsFolder
-from benchsuite.papers.bibliography import Cited, bibliography
+from benchsuite.papers.reader import Cited, bibliography
 from benchsuite.records.schema import Record
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links

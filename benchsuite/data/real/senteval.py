@@ -129,7 +129,9 @@ def _scored(file: Path, rows: Sequence[tuple[Any, ...]]) -> SentencePairs:
 def _labelled(file: Path, columns: Sequence[int], header: int = 0) -> Sentences:
     """Sentences, or pairs of them, and in the last of these columns their classes."""
     rows = _rows(file, columns, header)
-    labels = np.array([_class(file, number, cells[-1]) for number, cells in rows])
+    if wrong := next(((number, cells[-1]) for number, cells in rows if cells[-1] not in ("0", "1")), None):
+        raise UsageError(f'{file}, line {wrong[0]}, class: "{wrong[1]}" is neither 0 nor 1.')
+    labels = np.array([int(cells[-1]) for _, cells in rows])
     texts, *other = zip(*(cells[:-1] for _, cells in rows), strict=True)
     return Sentences(texts, labels, *other)
 
@@ -166,12 +168,6 @@ def _number(file: Path, line: int, text: str) -> float:
     if not np.isfinite(value):
         raise UsageError(f'{file}, line {line}, gold score: "{text.strip()}" is not a number.')
     return value
-
-
-def _class(file: Path, line: int, text: str) -> int:
-    if text not in ("0", "1"):
-        raise UsageError(f'{file}, line {line}, class: "{text}" is neither 0 nor 1.')
-    return int(text)
 
 
 def _words(text: str) -> str:
