@@ -67,9 +67,9 @@ def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: st
     for start in range(0, len(similarity), rows):
         scores, worth = (_block(x[start : start + rows]) for x in (similarity, relevancy))
         if not np.isfinite([scores.min(), scores.max()]).all():
-            (i, j), (query, item) = np.argwhere(~np.isfinite(scores))[0].tolist(), SIDES[way]
+            (i, j), (asked, item) = np.argwhere(~np.isfinite(scores))[0].tolist(), SIDES[way]
             raise UsageError(
-                f"multi-instance retrieval: similarity of {query} {start + i} and {item} {j} is {scores[i, j]}, not a "
+                f"multi-instance retrieval: similarity of {asked} {start + i} and {item} {j} is {scores[i, j]}, not a "
                 "finite number."
             )
         ranked = np.take_along_axis(worth, _order(scores, worth), axis=1)

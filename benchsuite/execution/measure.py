@@ -35,8 +35,6 @@ from benchsuite.training.needs import reads_paraphrases
 from benchsuite.training.tracking import tracking
 
 TRAIN = "train"
-DIGITS = 8
-"""Of the values of curves: as many as single precision has."""
 
 
 class Measured(NamedTuple):
@@ -101,7 +99,7 @@ def sealed(
         setup=run.setup,
         results=results,
         curves={
-            name: [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values]
+            name: [eight_digits(value) if math.isfinite(value) else None for value in values]
             for name, values in trained.curves.items()
         },
         cost={**trained.cost, "evaluation_seconds": seconds, **tuning},
@@ -115,6 +113,11 @@ def sealed(
         weights=weights,
     )
     return Measured(record, content)
+
+
+def eight_digits(value: float) -> float:
+    """As many as single precision has."""
+    return float(f"{value:.8g}")
 
 
 def kept_weights(run: Run, trained: Trained, split: Split, folder: Path | None) -> Sidecar:

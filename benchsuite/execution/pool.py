@@ -78,8 +78,8 @@ class Pool:
                 for group in groups:
                     group.finish()
             finally:
-                # Ctrl-C ends all processes at once, several with their launcher: one that is saving may never get to it
-                with handling(lambda *_: [group.process.kill() for group in groups], signal.SIGINT):
+                # Ctrl-C ends all processes at once: they are saving their trainings, and one may never get to it
+                with handling(lambda *_: [*map(Group.kill, groups)], signal.SIGINT):
                     for group in groups:
                         group.process.terminate()
                     for group in groups:
@@ -163,6 +163,10 @@ class Group:
         """Let idle processes end by themselves."""
         self._desk.close()
         self.process.join(timeout=GRACE_SECONDS)
+
+    def kill(self) -> None:
+        """End all processes at once: several end with their launcher."""
+        self.process.kill()
 
     def bury(self) -> None:
         """Wait for the end, force it if it does not come, and drop empty logs that no failure names."""

@@ -139,7 +139,7 @@ def launch(desk: Desk) -> None:
             logs_specs=DefaultLogsSpecs(folder),
             signals_to_handle="SIGHUP",
         )
-        signal.signal(signal.SIGTERM, lambda *_: [p.terminate() for p in multiprocessing.active_children()])
+        signal.signal(signal.SIGTERM, _terminate_children)
         try:
             elastic_launch(config, serve)(desk)
         except ChildFailedError as error:
@@ -147,6 +147,11 @@ def launch(desk: Desk) -> None:
             log = desk.logs[rank]
             reason = f"its process of rank {rank} died ({how(death.exitcode)}{timed_out(log)}); see {log}. "
             desk.last.answer(Failure(reason=f"{reason}The run's other processes were ended."))
+
+
+def _terminate_children(*_: object) -> None:
+    for process in multiprocessing.active_children():
+        process.terminate()
 
 
 def stay_out_of_the_terminal(log: Path) -> None:
