@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchsuite.report.figures import Axis, Figure, Trace, svg
+from benchsuite.report.figures.inline_svg import svg
+from benchsuite.report.figures.model import Axis, Figure, Trace
 from benchsuite.report.figures.saving import save
 
 RNG = np.random.default_rng(0)
@@ -51,7 +52,7 @@ def histogram() -> Figure:
     for row in range(6):
         for style, (side, mean) in enumerate((("Positive pairs", 0.5), ("Negative pairs", 0.0))):
             shares = np.histogram(RNG.normal(mean + row / 20, 0.1, 2000), edges)[0] / 2000
-            series.append(Trace(side, edges[:-1].tolist(), shares.tolist(), "mean", style, panel=f"Row {row}"))
+            series.append(Trace(side, edges[:-1].tolist(), shares.tolist(), "mean", style))
     return Figure("c", "c", "histogram", "Pairs", "", Axis("Cosine"), Axis("Share", percent=True), series)
 
 

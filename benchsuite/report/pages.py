@@ -22,7 +22,7 @@ from benchsuite.report import items, method_lines, method_page, track_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
-from benchsuite.report.figures import table_figures
+from benchsuite.report.figures.from_table import table_figures
 from benchsuite.report.figures.model import distinct
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug

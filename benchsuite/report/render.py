@@ -18,7 +18,7 @@ from benchsuite.papers.schema import row_name
 from benchsuite.records.requests import REGIMES
 from benchsuite.report import numbers, pages, row_settings
 from benchsuite.report.claim_lines import anchor, remark
-from benchsuite.report.figures import svg
+from benchsuite.report.figures.inline_svg import svg
 from benchsuite.report.figures.strips import bar, strip, ticks
 from benchsuite.report.links import Links
 

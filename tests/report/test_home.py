@@ -150,12 +150,11 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
     assert shown.count("ours beats old") == 1
     assert "of 1 headline claim: gain of tuning 1." in shown
     (figure,) = survey_figures(group, "p")
-    means = [trace for trace in figure.series if trace.part == "mean"]
-    assert [(one.panel, one.label, one.column) for one in means] == [
+    (line,) = figure.lines
+    assert [(one.heading, one.label, one.column) for one in line] == [
         ("1 gain of tuning", "ours vs. old, G R@1, B", regime) for regime in ("as printed", "tuned")
     ]
-    assert [one.x[0] for one in means] == pytest.approx([19.75, -19.75])
-    assert means[0].y == means[1].y, "one line"
+    assert [one.estimate and one.estimate.mean for one in line] == pytest.approx([19.75, -19.75])
     assert "p at small gain of tuning 1" in words(pages(leaderboard(views))["methods/infonce"]), "each claim once"
     assert "as printed, less old tuned: 0.0 ± 0.0" in words(pages(leaderboard(views))["tables/p-t-small"])
 

@@ -123,11 +123,11 @@ def test_nothing_leaves_latex(view_with: View, given_: list[str]) -> None:
 
 @given(label=texts, axis=texts)
 def test_points_of_a_figure_are_cells_too(label: str, axis: str) -> None:
-    trace = Trace(label, [-0.5], [1e-9], "seed", seeds=[3], panel=label or "x")
+    trace = Trace(label, [-0.5], [1e-9], "seed", seeds=[3])
     text = Figure("id", "slug", "points", "T", "C", Axis(axis), Axis(axis), [trace]).csv
     head, row = csv.reader(io.StringIO(text))
-    assert len(head) == len(row) == 6
-    assert row[3:] == ["3", "-0.5", "1e-09"]
+    assert len(head) == len(row) == 5
+    assert row[2:] == ["3", "-0.5", "1e-09"]
     for cell in (*head, *row):
         assert is_clean(cell)
         assert not is_formula(cell)

@@ -39,9 +39,9 @@ def segments(pairs: Iterable[tuple[Point, Point]]) -> list[Point]:
     return [point for pair in pairs for point in (*pair, GAP)]
 
 
-def runs(points: Iterable[tuple[float, ...]]) -> list[list[tuple[float, ...]]]:
+def runs(points: Iterable[Point]) -> list[list[Point]]:
     """Neighbours without a gap."""
-    found: list[list[tuple[float, ...]]] = [[]]
+    found: list[list[Point]] = [[]]
     for point in points:
         if all(map(math.isfinite, point)):
             found[-1].append(point)

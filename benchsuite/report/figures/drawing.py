@@ -1,21 +1,20 @@
 """Draws a figure on a canvas: curves and points here, other kinds beside it."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
-from benchsuite.report.figures.canvas import Canvas, Point
+from benchsuite.report.figures.canvas import Canvas, Point, runs
 from benchsuite.report.figures.chart import Chart, Drawn, Sample, draw_legend, mark_sample
 from benchsuite.report.figures.forest import forest
-from benchsuite.report.figures.model import Figure, Kind, Trace
+from benchsuite.report.figures.model import Figure, Forest, Kind, Trace
 from benchsuite.report.figures.style import HUES, SIDE, dash_of, hue_of, is_hollow, mark_of
 
 BEHIND = (13, 29, 45)
 """How far to the right of lines' ends numbers stand; of neighbours in y each at another place."""
 
 
-def draw(figure: Figure, canvas: Canvas) -> tuple[float, float]:
+def draw(figure: Figure | Forest, canvas: Canvas) -> tuple[float, float]:
     """Draw it with its legend; its width and height."""
-    drawn = KINDS[figure.kind](figure, canvas)
+    drawn = forest(figure, canvas) if isinstance(figure, Forest) else KINDS[figure.kind](figure, canvas)
     return drawn.width, draw_legend(canvas, drawn)
 
 
@@ -33,7 +32,8 @@ def _curves(figure: Figure, canvas: Canvas) -> Drawn:
         apart = max(1, len(places) // 5)
         first = apart * number // len(means) + apart // 2 if len(places) > 1 else 0
         marked = places[first::apart] if len(means) > 1 else []
-        _marks(canvas, list(dict.fromkeys([*marked, *_alone(places)])), trace.style, 7)
+        alone = [place for place, *others in runs(places) if not others]  # of which a line shows next to nothing
+        _marks(canvas, list(dict.fromkeys([*marked, *alone])), trace.style, 7)
     if numbered:
         ends = sorted((_end(chart, trace), number) for number, trace in enumerate(means, 1))
         for order, ((x, y), number) in enumerate(sorted(ends, key=lambda end: end[0][1])):
@@ -56,11 +56,7 @@ def _points(figure: Figure, canvas: Canvas) -> Drawn:
     return chart.drawn(_legend(means, numbered, _mark_sample))
 
 
-KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {
-    "curves": _curves,
-    "points": _points,
-    "forest": forest,
-}
+KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {"curves": _curves, "points": _points}
 
 
 def _marks(canvas: Canvas, places: Sequence[Point], style: int, size: float, hollow: bool = False) -> None:
@@ -87,9 +83,3 @@ def _mark_sample(trace: Trace) -> Sample:
 def _end(chart: Chart, trace: Trace) -> Point:
     x, y = trace.points[-1]
     return chart.places([x], [y])[0]
-
-
-def _alone(places: Sequence[Point]) -> list[Point]:
-    """Points between gaps, of which a line shows next to nothing."""
-    there = [False, *(math.isfinite(y) for _, y in places), False]
-    return [place for n, place in enumerate(places, 1) if there[n] and not there[n - 1] and not there[n + 1]]

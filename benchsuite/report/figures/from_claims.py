@@ -4,9 +4,8 @@ reference on every board.
 A figure holds differences of one unit: percentage points and plain numbers have a figure each.
 """
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.both_regimes import MEANING
@@ -16,8 +15,7 @@ from benchsuite.records.requests import REGIMES
 from benchsuite.report import links
 from benchsuite.report.claim_lines import ClaimLine
 from benchsuite.report.figures.description import seeds_of
-from benchsuite.report.figures.model import Axis, Figure, Trace, distinct
-from benchsuite.report.figures.strips import Estimate
+from benchsuite.report.figures.model import Comparison, Forest, distinct
 from benchsuite.report.method_lines import MethodLine
 from benchsuite.report.overview import Headlines
 
@@ -26,21 +24,7 @@ SUFFIX = {"percent": "", "number": "-in-numbers"}
 """Of a figure's name by unit."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A line of a forest plot, with all numbers in its unit; more is better."""
-
-    heading: str
-    label: str
-    verdict: str
-    unit: str
-    estimate: Estimate | None
-    seeds: int
-    published: float | None = None
-    column: str = ""
-
-
-def survey_figures(group: Headlines, about: str) -> list[Figure]:
+def survey_figures(group: Headlines, about: str) -> list[Forest]:
     """The picture of the first page: the headline claims at a scale by what became of them, a column for each regime.
 
     A figure for each unit.
@@ -56,12 +40,12 @@ def survey_figures(group: Headlines, about: str) -> list[Figure]:
     return [replace(figure, caption=figure.caption + meaning) for figure in figures]
 
 
-def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "Claims") -> list[Figure]:
+def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "Claims") -> list[Forest]:
     """Headline claims, then exploratory comparisons: a figure for each unit. Without headline claims all are in one."""
     both = {True: "claims", False: "exploratory"}
     if len({judge.claim.headline for judge in judged}) < 2:
         both = dict.fromkeys(both, "claims")
-    figures: list[Figure] = []
+    figures: list[Forest] = []
     for headline in (True, False):
         lines = [ClaimLine(view, judge) for judge in judged if judge.claim.headline == headline]
         several = len(view.backbones) > 1 or len({line.common for line in lines}) > 1
@@ -73,7 +57,7 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "
     return distinct(figures)
 
 
-def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[Figure]:
+def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[Forest]:
     """A method's rows beside the reference of their boards, better to the right: a figure for each unit."""
     bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
     lines = [[_of_row(MethodLine(one))] for one in found]
@@ -105,32 +89,16 @@ def _of_row(line: MethodLine) -> Comparison:
     return Comparison(heading, label, one.outcome, one.task.unit, line.estimate, len(one.pair.seeds))
 
 
-def _figures(lines: Sequence[Sequence[Comparison]], name: str, slug: str, title: str, axis: str) -> Iterator[Figure]:
+def _figures(lines: Sequence[Sequence[Comparison]], name: str, slug: str, title: str, axis: str) -> Iterator[Forest]:
     """Of lines that have one comparison, or one for each column."""
     headings = list(dict.fromkeys(line[0].heading for line in lines))
     ordered = sorted(lines, key=lambda line: headings.index(line[0].heading))
     for unit, suffix in SUFFIX.items():
-        numbered = [(n, one) for n, line in enumerate(ordered, 1) for one in line if one.unit == unit]
-        if any(one.estimate for _, one in numbered):
-            short, points = f"{slug}{suffix}", unit == "percent"
-            x = Axis(f"{axis} (percentage points)" if points else axis, points=points)
-            traces = [trace for number, one in numbered for trace in _traces(number, one)]
-            caption = _caption([one for _, one in numbered])
-            yield Figure(f"{name}-{short}", short, "forest", title, caption, x, Axis("Line"), traces)
-
-
-def _traces(number: int, line: Comparison) -> Iterator[Trace]:
-    """What lies on a line, from the back to the front; the mean is always there, as a gap where nothing is known."""
-    estimate = line.estimate or Estimate(math.nan)
-    mean = Trace(line.label, [estimate.mean], [number], panel=line.heading, note=line.verdict, column=line.column)
-    if (band := estimate.unconfirmable) is not None:
-        yield replace(mean, part="band", x=[0.0], low=[-band], high=[band])
-    if line.published is not None:
-        yield replace(mean, part="published", x=[line.published])
-    if estimate.seeds:
-        yield replace(mean, part="seed", x=estimate.seeds, y=[number] * len(estimate.seeds))
-    low, high = estimate.low, estimate.high
-    yield mean if low is None or high is None else replace(mean, low=[low], high=[high])
+        own = [line for line in ordered if line[0].unit == unit]
+        if any(one.estimate for line in own for one in line):
+            short, said = f"{slug}{suffix}", f"{axis} (percentage points)" if unit == "percent" else axis
+            caption = _caption([one for line in own for one in line])
+            yield Forest(f"{name}-{short}", short, title, caption, said, unit, own)
 
 
 def _caption(lines: Sequence[Comparison]) -> str:

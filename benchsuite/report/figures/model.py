@@ -4,12 +4,13 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
+from benchsuite.analysis.stats import Paired
 from benchsuite.harmless import csv_text
 
-Kind = Literal["curves", "points", "forest"]
-Part = Literal["seed", "mean", "published", "band"]
+Kind = Literal["curves", "points"]
+Part = Literal["seed", "mean", "published"]
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,6 @@ class Axis:
 
     name: str
     percent: bool = False
-    points: bool = False
-    """Whether it is in percentage points."""
     log: bool = False
     whole: bool = False
     """Whether there is nothing between 1 and 2."""
@@ -36,21 +35,11 @@ class Trace:
     x: Sequence[float]
     y: Sequence[float]
     part: Part = "mean"
-    """Single runs, their mean, the paper's number; in forest plots the band of differences that could not have
-    been confirmed."""
+    """Single runs, their mean, the paper's number."""
     style: int = 0
     """From 0: hue, dash and mark."""
     seeds: Sequence[int] = ()
     """Whose: one for a line, one a point; none for what is over several."""
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
-    """Bounds of x in forest plots, if there are any."""
-    panel: str = ""
-    """In a forest plot the heading above its rows."""
-    note: str = ""
-    """What a forest plot says of the row: its verdict."""
-    column: str = ""
-    """In a forest plot with several columns, in which one it stands."""
 
     @property
     def points(self) -> list[tuple[float, float]]:
@@ -76,16 +65,74 @@ class Figure:
     @property
     def csv(self) -> str:
         """The points as drawn, a line each; numbers as stored, so fractions and not percent."""
-        bounds = any(trace.low for trace in self.series)
-        given = [name for name in ("panel", "column") if any(getattr(trace, name) for trace in self.series)]
-        ends = ["low", "high"] if bounds else []
-        head = [*given, "series", "part", "seed", self.x.name, self.y.name, *ends]
-        lines = (
-            [*(getattr(trace, name) for name in given), trace.label, trace.part, seed, *cells]
-            for trace in self.series
-            for seed, cells in _lines(trace, bounds)
-        )
+        head = ["series", "part", "seed", self.x.name, self.y.name]
+        lines = ([trace.label, trace.part, seed, *point] for trace in self.series for seed, *point in _lines(trace))
         return csv_text([head, *lines])
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A difference with what is known of it, in the unit of its ruler."""
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    """Of an interval."""
+    seeds: Sequence[float] = ()
+    unconfirmable: float | None = None
+    """Differences up to this size, to either side of zero, could not have been confirmed: the grey band."""
+    kind: str = ""
+    """A verdict, which gives the colour."""
+
+    @classmethod
+    def of(cls, gains: Paired | None, unit: str, kind: str, unconfirmable: float | None = None) -> "Estimate | None":
+        """Of gains, in points where the unit is percent; none where nothing was compared."""
+        if gains is None or gains.difference is None:
+            return None
+        factor = 100.0 if unit == "percent" else 1.0
+        numbers = (gains.difference, gains.low, gains.high, unconfirmable)
+        mean, low, high, band = (None if number is None else factor * number for number in numbers)
+        seeds = [factor * gain for gain in gains.differences] if gains.n > 1 else ()
+        return cls(mean or 0.0, low, high, seeds, band, kind)
+
+    @property
+    def values(self) -> list[float]:
+        """All that must lie on a ruler."""
+        ends = [end for end in (self.low, self.high) if end is not None]
+        band = [] if self.unconfirmable is None else [-self.unconfirmable, self.unconfirmable]
+        return [self.mean, *self.seeds, *ends, *band]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A line of a forest plot in one of its columns, with all numbers in its unit; more is better."""
+
+    heading: str
+    """Above its first line."""
+    label: str
+    verdict: str
+    unit: str
+    estimate: Estimate | None
+    """None where nothing is known."""
+    seeds: int = 0
+    published: float | None = None
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A forest plot: lines of one unit, each with a comparison, or with one for each column."""
+
+    id: str
+    slug: str
+    title: str
+    caption: str
+    axis: str
+    unit: str
+    lines: Sequence[Sequence[Comparison]]
+
+
+F = TypeVar("F", bound=Figure | Forest)
 
 
 def spoken(name: str) -> str:
@@ -100,9 +147,9 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80] or "figure"
 
 
-def distinct(figures: Sequence[Figure]) -> list[Figure]:
+def distinct(figures: Sequence[F]) -> list[F]:
     """Figures of one page; those whose names would be the same have a number after them."""
-    by_slug: dict[str, Figure] = {}
+    by_slug: dict[str, F] = {}
     for figure in figures:
         number, name = 1, figure.slug
         while name in by_slug:
@@ -112,13 +159,8 @@ def distinct(figures: Sequence[Figure]) -> list[Figure]:
     return list(by_slug.values())
 
 
-def _lines(trace: Trace, bounds: bool) -> Iterator[tuple[str, list[str]]]:
+def _lines(trace: Trace) -> Iterator[tuple[str, ...]]:
     """The seed, and the numbers as text."""
     for number, point in enumerate(zip(trace.x, trace.y, strict=True)):
         seed = "" if not trace.seeds else str(trace.seeds[number if len(trace.seeds) == len(trace.x) else 0])
-        ends = [trace.low[number], trace.high[number]] if trace.low else [math.nan, math.nan]
-        yield seed, [_number(value) for value in (*point, *(ends if bounds else []))]
-
-
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.6g}"
+        yield seed, *("" if math.isnan(value) else f"{value:.6g}" for value in point)

@@ -17,7 +17,7 @@ from benchsuite.files import write_named
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.canvas import Look, Point, runs
 from benchsuite.report.figures.drawing import draw
-from benchsuite.report.figures.model import Figure
+from benchsuite.report.figures.model import Figure, Forest
 from benchsuite.report.figures.style import INK, PAPER, QUIET
 
 METADATA: Mapping[str, Mapping[str, Any]] = {
@@ -37,7 +37,7 @@ LOOKS: Mapping[Look, Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-def save(figure: Figure, file: Path, dpi: int = 300) -> None:
+def save(figure: Figure | Forest, file: Path, dpi: int = 300) -> None:
     """Save it in the kind that the file's name ends with: in the light theme's colours, on white."""
     kind = file.suffix.lower()
     if kind not in METADATA:
@@ -50,7 +50,7 @@ def save(figure: Figure, file: Path, dpi: int = 300) -> None:
     write_named(file, "--out", content.getvalue())
 
 
-def sheet_of(figure: Figure) -> Sheet:
+def sheet_of(figure: Figure | Forest) -> Sheet:
     """The figure as matplotlib has it: axes without a frame, as large as the sheet, on which everything lies."""
     sheet = Sheet()
     axes = sheet.add_axes((0, 0, 1, 1))

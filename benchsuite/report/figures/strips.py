@@ -5,14 +5,12 @@ round and lines thin on a telephone too. Heights and radii are those of `static/
 strips of a table share a ruler, whose numbers stand in one strip of ticks.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from benchsuite.analysis.stats import Paired
 from benchsuite.harmless import spelled
-from benchsuite.report.figures.model import Axis
+from benchsuite.report.figures.model import Axis, Estimate
 from benchsuite.report.figures.scale import Scale
 from benchsuite.report.numbers import tick
 
@@ -25,39 +23,6 @@ MOST_TICKS = 4
 def ruler(values: Iterable[float]) -> Scale:
     """For the strips of a table: it holds all of their values, and zero. Its unit is that of whatever lies on it."""
     return Scale.over(Axis(""), [0.0, *values], MARGIN, 100 - MARGIN, 0)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What one strip shows, in the ruler's unit."""
-
-    mean: float
-    low: float | None = None
-    high: float | None = None
-    """Of an interval."""
-    seeds: Sequence[float] = ()
-    unconfirmable: float | None = None
-    """Differences up to this size, to either side of zero, could not have been confirmed: the grey band."""
-    kind: str = ""
-    """A verdict, which gives the colour."""
-
-    @classmethod
-    def of(cls, gains: Paired | None, unit: str, kind: str, unconfirmable: float | None = None) -> "Estimate | None":
-        """Of gains, in points where the unit is percent; none where nothing was compared."""
-        if gains is None or gains.difference is None:
-            return None
-        factor = 100.0 if unit == "percent" else 1.0
-        numbers = (gains.difference, gains.low, gains.high, unconfirmable)
-        mean, low, high, band = (None if number is None else factor * number for number in numbers)
-        seeds = [factor * gain for gain in gains.differences] if gains.n > 1 else ()
-        return cls(mean or 0.0, low, high, seeds, band, kind)
-
-    @property
-    def values(self) -> list[float]:
-        """All that must lie on a ruler."""
-        ends = [end for end in (self.low, self.high) if end is not None]
-        band = [] if self.unconfirmable is None else [-self.unconfirmable, self.unconfirmable]
-        return [self.mean, *self.seeds, *ends, *band]
 
 
 def strip(ruler: Scale, estimate: Estimate | None, words: str) -> Markup:

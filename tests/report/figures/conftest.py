@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from small_figures import EVERY, ON_PAGES
 
-from benchsuite.report.figures import Figure
+from benchsuite.report.figures.model import Figure, Forest
 
 
 @pytest.fixture(params=EVERY)
-def every_kind(request: pytest.FixtureRequest) -> Callable[..., Figure]:
+def every_kind(request: pytest.FixtureRequest) -> Callable[..., Figure | Forest]:
     """Makes a figure of each kind in turn; its labels begin with `label`."""
     return EVERY[request.param]
 

@@ -3,13 +3,13 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.canvas import Look, Point
 from benchsuite.report.figures.drawing import draw
+from benchsuite.report.figures.model import Axis, Comparison, Estimate, Figure, Forest, Trace
 
 HOSTILE = "<script>alert(1)</script>"
 GAP = math.nan
@@ -42,28 +42,23 @@ def points(count: int = 3, label: str = "Row") -> Figure:
     return Figure("t-points", "points", "points", "Against", "", Axis("Gap"), Axis("R@1", percent=True), series)
 
 
-def forest(label: str = "Row") -> Figure:
+def forest(label: str = "Row") -> Forest:
     """A line with all there can be, one that is a single seed, and one of which nothing is known."""
-    whole = Trace(f"{label} 0", [2.0], [1], low=[1.0], high=[3.0], panel=f"{label}s", note="reproduced")
-    series = [
-        replace(whole, part="band", x=[0.0], low=[-30.0], high=[30.0]),
-        replace(whole, part="published", x=[70.0], low=(), high=()),
-        replace(whole, part="seed", x=[1.2, 2.8], y=[1, 1], seeds=[0, 1], low=(), high=()),
-        whole,
-        Trace(f"{label} 1", [-1.0], [2], panel=f"{label}s", note="undecided"),
-        Trace(f"{label} 2", [GAP], [3], panel="Other", note="not run"),
-    ]
-    return Figure("t-forest", "forest", "forest", label, "", Axis("Difference", points=True), Axis("Line"), series)
+    whole = Estimate(2.0, 1.0, 3.0, seeds=[1.2, 2.8], unconfirmable=30.0)
+    return forest_of(
+        Comparison(f"{label}s", f"{label} 0", "reproduced", "percent", whole, published=70.0),
+        Comparison(f"{label}s", f"{label} 1", "undecided", "percent", Estimate(-1.0)),
+        Comparison("Other", f"{label} 2", "not run", "percent", None),
+        title=label,
+    )
 
 
-EVERY: dict[str, Callable[..., Figure]] = {
-    "curves": curves,
-    "points": points,
-    "forest": forest,
-}
+def forest_of(*lines: Comparison, title: str = "") -> Forest:
+    return Forest("t-forest", "forest", title, "", "Difference", "percent", [[one] for one in lines])
 
-ON_PAGES = {kind: make for kind, make in EVERY.items() if kind != "forest"}
-"""Kinds of which pages have drawings."""
+
+ON_PAGES: dict[str, Callable[..., Figure]] = {"curves": curves, "points": points}
+EVERY: dict[str, Callable[..., Figure | Forest]] = {**ON_PAGES, "forest": forest}
 
 
 @dataclass
@@ -93,7 +88,7 @@ class Recorder:
         return [text.text for text in self.texts]
 
 
-def drawn(figure: Figure) -> Recorder:
+def drawn(figure: Figure | Forest) -> Recorder:
     canvas = Recorder()
     canvas.size = draw(figure, canvas)
     return canvas

@@ -5,12 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from small_figures import curves, forest, points
+from small_figures import curves, points
 
-from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.canvas import fitted
 from benchsuite.report.figures.description import alt, seeds_of
-from benchsuite.report.figures.model import distinct, slug
+from benchsuite.report.figures.model import Axis, Figure, Trace, distinct, slug
 
 
 def test_curves_are_described_by_their_ranges_and_last_values() -> None:
@@ -60,8 +59,8 @@ def number(text: str) -> float:
     return float(text) if text else math.nan
 
 
-def test_the_csv_has_the_points_that_are_drawn(every_kind: Callable[..., Figure]) -> None:
-    figure = every_kind(label='Row, "one"')
+def test_the_csv_has_the_points_that_are_drawn(on_pages: Callable[..., Figure]) -> None:
+    figure = on_pages(label='Row, "one"')
     lines = list(csv.DictReader(io.StringIO(figure.csv)))
     points = [(trace, x, y) for trace in figure.series for x, y in zip(trace.x, trace.y, strict=True)]
     assert [(line["series"], line["part"]) for line in lines] == [(trace.label, trace.part) for trace, _, _ in points]
@@ -69,14 +68,10 @@ def test_the_csv_has_the_points_that_are_drawn(every_kind: Callable[..., Figure]
     assert numbers == [pytest.approx((x, y), nan_ok=True) for _, x, y in points]
 
 
-def test_the_csv_names_seeds_panels_and_bounds_where_there_are_any() -> None:
+def test_the_csv_names_seeds_where_there_are_any() -> None:
     by_seed = csv.DictReader(io.StringIO(points().csv))
     assert [line["seed"] for line in by_seed][:3] == ["0", "1", ""]
     assert {line["seed"] for line in csv.DictReader(io.StringIO(curves().csv)) if line["part"] == "seed"} == {"7"}
-    assert {line["panel"] for line in csv.DictReader(io.StringIO(forest().csv))} == {"Rows", "Other"}
-    bounds = Figure("a", "a", "curves", "", "", Axis("x"), Axis("y"), [Trace("A", [1], [0.1], low=[0.05], high=[0.5])])
-    assert [(line["low"], line["high"]) for line in csv.DictReader(io.StringIO(bounds.csv))] == [("0.05", "0.5")]
-    assert "low" not in curves().csv.splitlines()[0]
 
 
 def test_names_of_files_and_ids_are_harmless_and_different() -> None:

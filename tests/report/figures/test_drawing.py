@@ -8,9 +8,9 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_figures import GAP, Recorder, curves, drawn, forest, line, points
+from small_figures import GAP, Recorder, curves, drawn, forest, forest_of, line, points
 
-from benchsuite.report.figures import Axis, Figure, Trace
+from benchsuite.report.figures.model import Axis, Comparison, Estimate, Figure, Trace
 from benchsuite.report.figures.scale import Scale
 from benchsuite.report.figures.style import HUES, LEFT, QUIET, SIDE, TOP, WIDTH
 
@@ -140,9 +140,9 @@ def test_a_forest_plot_says_what_its_marks_show_and_what_has_none() -> None:
 
 
 def test_columns_of_a_forest_plot_share_lines_and_scale_and_say_verdicts_by_marks() -> None:
-    about = {"low": [0.5], "high": [1.5], "panel": "1 gain", "note": "reproduced"}
-    series = [Trace("A vs. B", [value], [1], column=column, **about) for value, column in ((1.0, "a"), (-2.0, "b"))]
-    shown = drawn(replace(forest(), series=series))
+    about = "1 gain", "A vs. B", "reproduced", "percent"
+    line = [Comparison(*about, Estimate(value, 0.5, 1.5), column=name) for value, name in ((1.0, "a"), (-2.0, "b"))]
+    shown = drawn(replace(forest(), lines=[line]))
     (first,), (second,) = (mark.points for mark in shown.marked[:2])
     place = {text.text: text.x for text in shown.texts}
     assert (first[1], shown.said.count("A vs. B")) == (second[1], 1)
@@ -154,7 +154,7 @@ def test_columns_of_a_forest_plot_share_lines_and_scale_and_say_verdicts_by_mark
 
 def test_verdicts_of_a_forest_plot_differ_in_mark_and_not_in_hue_alone() -> None:
     verdicts = ("better", "worse", "equivalent", "undecided")
-    series = [Trace(verdict, [1.0], [n], note=verdict) for n, verdict in enumerate(verdicts)]
-    marks = drawn(replace(forest(), series=series)).marked[:4]
+    lines = [Comparison("", verdict, verdict, "percent", Estimate(1.0)) for verdict in verdicts]
+    marks = drawn(forest_of(*lines)).marked[:4]
     assert len({(mark.mark, mark.hollow) for mark in marks}) == len({mark.colour for mark in marks}) == 4
     assert marks[3].colour == QUIET

@@ -10,7 +10,9 @@ from support.views import found, view_of
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table
 from benchsuite.records.schema import Record, Result
-from benchsuite.report.figures import Figure, Trace, svg, table_figures
+from benchsuite.report.figures.from_table import table_figures
+from benchsuite.report.figures.inline_svg import svg
+from benchsuite.report.figures.model import Figure, Trace
 from benchsuite.setup import Protocol
 
 MakeRecord = Callable[..., tuple[Record, bytes]]

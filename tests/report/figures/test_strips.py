@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.report.figures.strips import MARGIN, MOST_TICKS, Estimate, bar, ruler, strip, ticks
+from benchsuite.report.figures.model import Estimate
+from benchsuite.report.figures.strips import MARGIN, MOST_TICKS, bar, ruler, strip, ticks
 
 numbers = st.floats(-1e6, 1e6).filter(lambda value: value == 0 or abs(value) > 1e-9)
 
