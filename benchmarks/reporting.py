@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from benchsuite.analysis.building import build_views
 from benchsuite.canonical import digest
-from benchsuite.cli.shared.results_folder import ResultsFolder
+from benchsuite.analysis.results import ResultsFolder
+from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.contents import Contents, parse
 from benchsuite.records.names import json_files, stem
@@ -189,7 +190,7 @@ def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
         views, left_out = build_views(contents)
     if left_out:
         sys.exit(str(left_out[0]))
-    board = ResultsFolder(folder, contents, views, left_out).leaderboard()
+    board = Leaderboard.of(ResultsFolder(folder, contents, views, left_out))
     with timed("places of tables"):
         each(views, lambda view: [view.is_best(row, cell) for row in view.rows for cell in row.cells])
     with timed("judged_claims"):

@@ -11,15 +11,13 @@ from pathlib import Path
 
 from benchsuite.analysis.row_runs import RowRuns
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.setting import Setting
-from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.table_view import Setting, TableView
 from benchsuite.errors import BenchsuiteError, UnknownError
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
-from benchsuite.records.contents import Contents, built_in_again
-from benchsuite.records.failures import Done
+from benchsuite.records.contents import Contents, Done, built_in_again
 from benchsuite.records.names import TABLES
 from benchsuite.records.requests import TableRequest, file_digest
 from benchsuite.records.schema import Record

@@ -6,17 +6,19 @@ The numbers are those of the pages: both read them from `Record.numbers` and fro
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from benchsuite.analysis.building import build_views
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tracks import TrackAgreement, track_agreements
-from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
+from benchsuite.errors import BenchsuiteError, RecordError, UsageError, did_you_mean
 from benchsuite.papers.reader import USUAL
 from benchsuite.records.contents import Contents
+from benchsuite.records.names import SECOND
 from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.records.store import Store
 from benchsuite.records.trials import best, by_subject
@@ -44,7 +46,8 @@ def load_results(folder: str | Path = "runs") -> "DataFrame":
         recall = results.query("table == 'temo/table1' and metric == 't2i_r1'")
         recall.groupby("method").value.agg(["mean", "std", "count"])
     """
-    return results_frame(*_read(folder))
+    read = _read(folder)
+    return results_frame(read.contents, read.views)
 
 
 def load_table(
@@ -62,9 +65,8 @@ def load_table(
     """
     from pandas import DataFrame
 
-    _, views = _read(results)
     cells = []
-    for cell in table_cells(find_view(views, name, scale, results, regime)):
+    for cell in table_cells(find_view(_read(results).views, name, scale, results, regime)):
         values, _ = cell.pop("values"), cell.pop("tied_with")
         cells.append({**cell, **{f"seed_{seed}": value for seed, value in values.items()}})
     return DataFrame(cells)
@@ -77,8 +79,8 @@ def load_agreement(folder: str | Path = "runs") -> "DataFrame":
     """
     from pandas import DataFrame
 
-    _, views = _read(folder)
-    return DataFrame([asdict(one) for one in track_agreements(views)], columns=[f.name for f in fields(TrackAgreement)])
+    found = track_agreements(_read(folder).views)
+    return DataFrame([asdict(one) for one in found], columns=[f.name for f in fields(TrackAgreement)])
 
 
 def in_regime(views: Sequence[TableView], regime: str | None) -> list[TableView]:
@@ -210,21 +212,51 @@ def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":
     return DataFrame(columns)
 
 
-def read_folder(
-    folder: str | Path, table: str = "temo/table1"
-) -> tuple[Contents, list[TableView], list[BenchsuiteError]]:
-    """A results folder's contents and tables, and what was skipped; an error names what fills it."""
-    if not Path(folder).is_dir():
-        raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro {table}` first.")
-    contents = Store(Path(folder)).read()
-    return contents, *build_views(contents)
+@dataclass(frozen=True)
+class ResultsFolder:
+    """A results folder: its records, its tables, and what was skipped."""
+
+    path: Path
+    contents: Contents
+    views: Sequence[TableView]
+    left_out: Sequence[BenchsuiteError] = ()
+
+    @classmethod
+    def read(cls, path: Path, contents: Contents | None = None) -> Self:
+        """The folder, read now unless its contents are given."""
+        contents = contents or Store(path).read()
+        return cls(path, contents, *build_views(contents))
+
+    @classmethod
+    def existing(cls, path: Path, table: str = "temo/table1") -> Self:
+        """The same of a folder that must be there: an error names what fills it."""
+        if not path.is_dir():
+            raise UsageError(f"results folder {path} does not exist. Run `benchsuite repro {table}` first.")
+        return cls.read(path)
+
+    @cached_property
+    def second(self) -> "ResultsFolder | None":
+        """The second laboratory's, if there is one; it is read when it is asked for."""
+        return ResultsFolder.read(self.path / SECOND) if (self.path / SECOND).is_dir() else None
+
+    @property
+    def skipped(self) -> list[BenchsuiteError]:
+        """What was left out here, and there if that was read."""
+        second = vars(self).get("second")
+        return [*self.left_out, *(second.left_out if second else ())]
+
+    def require_whole(self) -> None:
+        """End with exit code 1 if files were skipped: what shows the others calls it at the end."""
+        if self.skipped:
+            lines = [line for error in self.skipped for line in error.lines]
+            raise RecordError("skipped invalid files:", more=[f"  {line}" for line in lines])
 
 
-def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
-    contents, views, skipped = read_folder(folder)
-    for error in skipped:
+def _read(folder: str | Path) -> ResultsFolder:
+    read = ResultsFolder.existing(Path(folder))
+    for error in read.left_out:
         warnings.warn(f"skipped: {error}", stacklevel=3)
-    return contents, views
+    return read
 
 
 TRIAL = (

@@ -12,7 +12,7 @@ from benchsuite.planning.fixed import complete, fixed_by
 from benchsuite.planning.recipe import Recipe
 from benchsuite.planning.rows import own_part
 from benchsuite.planning.search_space import is_temperature, space
-from benchsuite.records.failures import Done
+from benchsuite.records.contents import Done
 from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 
@@ -52,7 +51,7 @@ def claims(
     from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.replication import replicated
-    from benchsuite.analysis.results import in_regime
+    from benchsuite.analysis.results import ResultsFolder, in_regime
     from benchsuite.analysis.tracks import across_scales, track_agreements
     from benchsuite.papers import named_tables, read_table
 
@@ -70,7 +69,8 @@ def claims(
     unrun = [read_table(name, read.contents.tables) for name in names if name not in run]
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
     both = [] if regime else list(in_both_regimes(asked))
-    again = replicated(views if regime else asked, read.second.views) if read.second else []
+    second = read.second if as_json or not all_scales else None
+    again = replicated(views if regime else asked, second.views) if second else []
     across = across_scales(asked) if all_scales else {}
     agreements = track_agreements(asked) if all_scales else []
     if as_json:

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from benchsuite.cli.check_method import is_file, methods_asked_for
-from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import REPORTS, AsJson, AskedRegimes, Replicates, TrialCount, parse_seeds
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher
+from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher, with_groups
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.folders import PAPERS, RECIPES, use_folders
@@ -271,17 +269,19 @@ def summary(
 
 def show(asked: Question, session: "Session", report: Path, as_json: bool) -> None:
     """The answer; then where the page, the figure and the records are, and the rows for a paper."""
+    from benchsuite.analysis.results import ResultsFolder
     from benchsuite.cli.claims import claim_as_json
     from benchsuite.records.requests import REGIMES
     from benchsuite.report.answer import answer_lines, latex_rows
     from benchsuite.report.export import as_json as export_json
+    from benchsuite.report.figures.from_claims import chosen, plots_of_table
     from benchsuite.report.figures.saving import save
-    from benchsuite.report.plots import chosen, plots_of_table
+    from benchsuite.report.leaderboard import Leaderboard
     from benchsuite.report.site import write_site
 
     results = session.store.folder
     read = ResultsFolder.read(results)
-    board = read.leaderboard()
+    board = Leaderboard.of(read)
     views = [view for found in board.by_place.values() for view in found if view.asked.table == asked.table]
     site = write_site(report, board)
     say(*answer_lines(views, [methods.card(name).title for name in asked.beside]))

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Results, load_plugins
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.records.method_version import stale
 from benchsuite.records.names import find_run
-from benchsuite.records.record_file import FileError, read_record
+from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import Record
 
 if TYPE_CHECKING:
     from benchsuite.analysis.run_diff import RunDiff
-    from benchsuite.verify.agreement import FolderSide
 
 
 def diff(
@@ -55,8 +53,8 @@ def diff_runs(files: list[Path], as_json: bool) -> None:
 
 def diff_folders(a: Path, b: Path, as_json: bool) -> None:
     """Compare two results folders; an empty one has no results yet."""
-    from benchsuite.verify.agreement import FolderDiff
-    from benchsuite.verify.agreement_lines import as_data, lines
+    from benchsuite.analysis.results import ResultsFolder
+    from benchsuite.verify.agreement import FolderDiff, as_data, lines
 
     for folder in (a, b):
         if not folder.is_dir():
@@ -64,22 +62,10 @@ def diff_folders(a: Path, b: Path, as_json: bool) -> None:
             raise UsageError(
                 f"results folder {folder} {what}. Give two results folders (one may be empty) or two runs."
             )
-    comparison = FolderDiff(read_side(a), read_side(b))
+    comparison = FolderDiff(ResultsFolder.read(a), ResultsFolder.read(b))
     say_json(as_data(comparison)) if as_json else say(*lines(comparison))
-    if comparison.before.skipped or comparison.after.skipped or not comparison.agrees:
+    if comparison.before.left_out or comparison.after.left_out or not comparison.agrees:
         raise typer.Exit(1)
-
-
-def read_side(folder: Path) -> "FolderSide":
-    """The tables and records of a results folder, and the files that were skipped, with the reason."""
-    from benchsuite.verify.agreement import FolderSide
-
-    read = ResultsFolder.read(folder)
-    skipped = [
-        f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
-        for error in read.left_out
-    ]
-    return FolderSide(str(folder), read.views, read.contents.records, skipped)
 
 
 def run_lines(comparison: "RunDiff", files: list[Path]) -> Iterator[str]:

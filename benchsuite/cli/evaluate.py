@@ -67,7 +67,7 @@ def evaluate(
     load_own(tables, plugin)
     import torch
 
-    from benchsuite.cli.shared.progress import show_reading
+    from benchsuite.cli.shared.training_options import show_reading
     from benchsuite.encoders.evaluate import Wanted, evaluate_model, plan_evaluation
     from benchsuite.models.judged import interpolated, judged
 

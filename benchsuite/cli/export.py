@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json_text, say_text
 from benchsuite.errors import UsageError
 from benchsuite.files import write_named
 from benchsuite.folders import tables_in
 from benchsuite.harmless import csv_cell
-from benchsuite.report.export_options import ExportOptions, Show, Spread
+from benchsuite.report.paper_table import ExportOptions, Show, Spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,7 +62,7 @@ def export(
     tables: Tables = None,
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
-    from benchsuite.analysis.results import find_view, read_folder, results_frame
+    from benchsuite.analysis.results import ResultsFolder, find_view, results_frame
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 
@@ -82,7 +81,7 @@ def export(
     load_own(tables, plugin)
     if table:
         named_tables([table], stored=tables_in(results))
-    read = ResultsFolder(results, *read_folder(results, table or "temo/table1"))
+    read = ResultsFolder.existing(results, table or "temo/table1")
     if table:
         view = find_view(read.views, table, scale, results, regime)
         text = FORMATS[format_](view, options)

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from benchsuite.cli.shared.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UnknownError, UsageError
 
@@ -48,33 +47,40 @@ def plot(
     `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board, and
     `benchsuite plot --survey --out fig.pdf` all headline claims as printed and tuned.
     """
-    from benchsuite.analysis.results import find_view, in_regime, read_folder
+    from benchsuite.analysis.results import ResultsFolder, find_view, in_regime
     from benchsuite.papers import named_tables
-    from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_survey, plots_of_table
+    from benchsuite.report.figures.from_claims import (
+        added_rows_of_table,
+        chosen,
+        plots_of_method,
+        plots_of_survey,
+        plots_of_table,
+    )
+    from benchsuite.report.leaderboard import Leaderboard
 
     if (subject is None) != survey:
         raise UsageError("name a table as paper/table or a method, or give --survey.")
     if subject is not None and paper:
         raise UsageError("--paper is for --survey.")
     load_own(tables, plugin)
-    read = ResultsFolder(results, *read_folder(results))
+    read = ResultsFolder.existing(results)
     if subject is None:
         papers = list(dict.fromkeys(view.table.paper for view in read.views))
         if paper and paper not in papers:
             raise UnknownError("paper", paper, papers, f"{results}: ")
         shown = [view for view in read.views if paper in (None, view.table.paper) and scale in (None, view.asked.scale)]
-        figures, about = plots_of_survey(read.leaderboard(*shown), paper or ", ".join(papers)), f"{results}"
+        figures, about = plots_of_survey(Leaderboard(read.contents, shown), paper or ", ".join(papers)), f"{results}"
     elif "/" in subject:
         named_tables([subject], stored=read.contents.tables)
         view = find_view(read.views, subject, scale, results, regime)
-        board, about = read.leaderboard(view), f"{subject} at scale {view.asked.at}"
+        board, about = Leaderboard(read.contents, [view]), f"{subject} at scale {view.asked.at}"
         if added and not board.added[view.asked.name]:
             raise UsageError(f"--added: {about} has no rows that are not in the table. `repro --plugin` adds them.")
         figures = added_rows_of_table(board, view) if added else plots_of_table(board, view)
     else:
         if added:
             raise UsageError("--added is for a table: name one as paper/table.")
-        board, there = read.leaderboard(), in_regime(read.views, regime)
+        board, there = Leaderboard(read.contents, read.views), in_regime(read.views, regime)
         if subject not in board.methods:
             raise UnknownError("method", subject, board.methods, f"{results}: ")
         scales = list(dict.fromkeys(view.asked.scale for view in there))

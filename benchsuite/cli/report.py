@@ -1,13 +1,11 @@
 """`benchsuite report`: pages from stored records."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from benchsuite.cli.shared.options import REPORTS, RESULTS, Plugins, Results, Tables, load_own
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 
@@ -24,17 +22,17 @@ def report(
     tables: Tables = None,
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
-    from benchsuite.analysis.results import read_folder
-    from benchsuite.report.leaderboard import Owner
+    from benchsuite.analysis.results import ResultsFolder
+    from benchsuite.report.leaderboard import Leaderboard, Owner
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
 
     if link and not link.startswith(("https://", "http://")):
         raise UsageError(f'--link "{link}": write a whole address, for example https://example.org/board.')
     load_own(tables, plugin)
-    read = ResultsFolder(results, *read_folder(results))
+    read = ResultsFolder.existing(results)
     owner = Owner(title or Owner.title, text or title or Owner.text, link)
-    site = write_site(folder, replace(read.leaderboard(), owner=owner))
+    site = write_site(folder, Leaderboard.of(read, owner))
     numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     for file in read.contents.foreign:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import (
     REPORTS,
     AsJson,
@@ -20,7 +19,6 @@ from benchsuite.cli.shared.options import (
     parse_seeds,
     require_reported,
 )
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.cli.shared.training_options import (
     Jobs,
@@ -29,6 +27,7 @@ from benchsuite.cli.shared.training_options import (
     TrackingOptions,
     TrainingOptions,
     refuse_inside_launcher,
+    with_groups,
 )
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
@@ -86,7 +85,7 @@ def repro(
     command continues. Runs that several tables share are executed once. Everything that can be checked is checked
     before the first step; one problem refuses all runs.
     """
-    from benchsuite.cli.shared.progress import show_reading
+    from benchsuite.cli.shared.training_options import show_reading
     from benchsuite.execution.preflight import require_ready
     from benchsuite.papers.reader import named_tables, usual_scale
     from benchsuite.planning.plan import plan_tables, row_names
@@ -121,8 +120,10 @@ def repro(
             say_json({"scale": scale, "runs": work.states(), "to_tune": len(work.trials.to_do)})
         return
     require_ready(problems)
+    from benchsuite.analysis.results import ResultsFolder
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
+    from benchsuite.report.leaderboard import Leaderboard
     from benchsuite.report.site import write_site
     from benchsuite.work.trials import CLIMBING, climb_line, climbs
 
@@ -130,7 +131,7 @@ def repro(
     work, failed = do_tables(work, plan, session)
     done = replace(work, contents=store.read())
     read = ResultsFolder.read(results, done.contents)
-    site = write_site(report, read.leaderboard())
+    site = write_site(report, Leaderboard.of(read))
     requested = {each.request.name for each in done.plans}
     own = [view for view in read.views if view.asked.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import AsJson, parse_setting, require_reported
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
-from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions
+from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions, with_groups
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
 
@@ -44,7 +43,7 @@ def run(
     The record is stored; `benchsuite report` shows it on the board of its setup. The processes of a setup for several
     are started here. If torchrun or srun starts this command, it joins the processes that these started.
     """
-    from benchsuite.cli.shared.progress import show_reading
+    from benchsuite.cli.shared.training_options import show_reading
     from benchsuite.planning.plan import plan_run
     from benchsuite.planning.recipe import read_recipe
     from benchsuite.work.duration import duration

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import AsJson, AskedRegimes, Replicates, TrialCount, parse_seeds
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher
+from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher, with_groups
 from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.verify.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
-from benchsuite.verify.audit_manifest import check_base, check_manifest, update_manifest
+from benchsuite.verify.manifest import check_base, check_manifest, manifest_of, update_manifest
 
 
 def verify(
@@ -150,7 +150,7 @@ def lines(audit: Audit) -> Iterator[str]:
         for (task, why), names in sorted(audit.not_recomputable.items()):
             yield f"  {task}: {', '.join(sorted(names))} ({why})"
     if audit.path.is_dir():
-        yield f"manifest digest: {audit.manifest.digest}"
+        yield f"manifest digest: {manifest_of(audit).digest}"
     count = len(audit.problems)
     yield f"NOT verified: {count} problem{'s' * (count != 1)}." if count else "verified."
     yield "This cannot check"
@@ -171,6 +171,6 @@ def as_data(audit: Audit) -> dict[str, Any]:
             {"task": task, "numbers": sorted(names), "reason": why}
             for (task, why), names in sorted(audit.not_recomputable.items())
         ],
-        "manifest_digest": audit.manifest.digest if audit.path.is_dir() else None,
+        "manifest_digest": manifest_of(audit).digest if audit.path.is_dir() else None,
         "cannot_check": list(CANNOT_CHECK),
     }

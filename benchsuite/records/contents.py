@@ -3,23 +3,45 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
-from benchsuite.records.failures import Done, Failure
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import FAILURE_FILES, REQUEST_FILES, TRIAL_FILES, files_like, json_files
 from benchsuite.records.record_file import Count, FileError, RecordFile, named_rightly, read_record_file, with_ranks
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import MethodPart, Record, TunedBy
+from benchsuite.setup import Part, Setup
 from benchsuite.workers import spread, without_garbage_collection
 
 if TYPE_CHECKING:
     from benchsuite.records.trials import TrialsFile
+
+
+class Failure(Part):
+    """The note of a run that failed, which tells in which row of a table it is missing."""
+
+    run_id: str
+    reason: str
+    seed: int
+    setup: Setup
+    method: MethodPart
+    tuned: TunedBy | None = None
+
+    @classmethod
+    def of(cls, run: Any, reason: str) -> Self:
+        """That of a planned run."""
+        own = {name: getattr(run, name) for name in cls.model_fields if name != "reason"}
+        return cls(reason=reason, **own)
+
+
+Done = Record | Failure
+"""A run that was done or tried."""
+
 
 T = TypeVar("T")
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."

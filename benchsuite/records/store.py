@@ -12,8 +12,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import put, read_stored, reason_of, require_writable, write_whole, writing_to
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.checkpoints import discard, folder_of
-from benchsuite.records.contents import Contents, read_contents, read_request
-from benchsuite.records.failures import Failure
+from benchsuite.records.contents import Contents, Failure, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
 from benchsuite.records.record_file import FileError
 from benchsuite.records.requests import TableRequest

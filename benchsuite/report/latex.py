@@ -3,8 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import groupby
 
+from benchsuite.analysis.table_view import grouped
 from benchsuite.report.numbers import DASH, counts
 from benchsuite.report.paper_table import PaperTable, PrintedLine, PrintedNumber
 
@@ -71,9 +71,8 @@ def as_latex(table: PaperTable) -> str:
 
 
 def _heads(table: PaperTable) -> list[str]:
-    groups = [(name, len(list(columns))) for name, columns in groupby(table.columns, lambda column: column.group)]
     first, rules, start = [""], [], 2
-    for name, width in groups:
+    for name, width in grouped(table.columns):
         first.append(f"\\multicolumn{{{width}}}{{c}}{{{tex(name)}}}")
         rules.append(f"\\cmidrule(lr){{{start}-{start + width - 1}}}" if name else "")
         start += width

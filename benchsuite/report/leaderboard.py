@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from benchsuite.analysis.against import Against, against_reference
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.costs import RelativeCost, costs
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.replication import Again, replicated
+from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tracks import TrackAgreement, track_agreements
@@ -77,6 +79,12 @@ class Leaderboard:
     second: Sequence[TableView] = ()
     """Tables of a second laboratory."""
     owner: Owner = Owner()
+
+    @classmethod
+    def of(cls, read: ResultsFolder, owner: Owner = Owner()) -> Self:
+        """A results folder's, with what a second laboratory says."""
+        second = read.second.views if read.second else ()
+        return cls(read.contents, read.views, [str(error) for error in read.skipped], second, owner)
 
     @property
     def records(self) -> Mapping[str, Record]:

@@ -1,6 +1,6 @@
 """Numbers as pages and terminals show them: fractions as percentages, other numbers as they are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Paired
@@ -22,6 +22,12 @@ DIGITS = {"percent": 1, "number": 3}
 def counted(n: int, noun: str) -> str:
     """`1 table`, `3 tables`."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def seeds_of(counts: Iterable[int]) -> str:
+    """`1 seed`, `3 seeds`, `2 to 3 seeds`."""
+    least, most = min(numbers := list(counts)), max(numbers)
+    return counted(most, "seed") if least == most else f"{least} to {most} seeds"
 
 
 def in_unit(value: float, unit: str, digits: int | None = None) -> str:

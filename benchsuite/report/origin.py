@@ -7,7 +7,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
 from benchsuite.records.shipped import shipped_digests
 from benchsuite.registry import datasets
-from benchsuite.report.numbers import counted
+from benchsuite.report.numbers import counted, seeds_of
 
 BUILT_IN, SYNTHETIC = "benchsuite.data.", "benchsuite.data.synthetic."
 REAL = "real data"
@@ -39,8 +39,7 @@ class Origin:
     @property
     def seeds(self) -> str:
         """`10 seeds`, or `5 to 10 seeds` where rows have different numbers of them."""
-        least, most = min(self.by_row), max(self.by_row)
-        return counted(most, "seed") if least == most else f"{least} to {counted(most, 'seed')}"
+        return seeds_of(self.by_row)
 
     @property
     def days(self) -> str:

@@ -7,18 +7,21 @@ where Student's t with n - 1 degrees of freedom is so large that all cells of a 
 table in 1,000.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from benchsuite.analysis.judged_claims import judged_added, judged_claims
+from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import row_name
-from benchsuite.records.record_file import Finding
+from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.schema import Record
+from benchsuite.report.numbers import DASH, counted, in_unit, measured, signed
 from benchsuite.verify.retrained import Again, apart, is_other_seed
 
 K = TypeVar("K", bound=Hashable)
@@ -29,17 +32,6 @@ HOWS: tuple[How, ...] = get_args(How)
 first folder has too few seeds, or none in common; only one folder has it; they moved farther."""
 UNJUDGED = ("not run", "not selected", "")
 """Verdicts that say nothing of the claim."""
-
-
-@dataclass(frozen=True)
-class FolderSide:
-    """One results folder: its name and tables, the valid records by run_id, and the files that are not shown."""
-
-    folder: str
-    views: Sequence[TableView]
-    records: Mapping[str, Record]
-    skipped: Sequence[str] = ()
-    """Invalid files, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +141,8 @@ class TableDiff:
 class FolderDiff:
     """Two results folders."""
 
-    before: FolderSide
-    after: FolderSide
+    before: ResultsFolder
+    after: ResultsFolder
 
     @cached_property
     def tables(self) -> list[TableDiff]:
@@ -163,7 +155,7 @@ class FolderDiff:
     def records(self) -> list[tuple[Literal["added", "removed", "changed"], Record]]:
         """Those that are not the same in both."""
         found: list[tuple[Literal["added", "removed", "changed"], Record]] = []
-        for _, old, new in _matched(self.before.records, self.after.records):
+        for _, old, new in _matched(*(side.contents.records for side in (self.before, self.after))):
             if new and old is None:
                 found.append(("added", new))
             elif old and (new is None or old.digest != new.digest):
@@ -179,8 +171,8 @@ class FolderDiff:
     def _runs(self, view: TableView) -> Iterator[Again]:
         for row in view.rows:
             for record in row.records:
-                if stored := self.before.records.get(record.run_id):
-                    others = [other for other in self.before.records.values() if is_other_seed(other, stored)]
+                if stored := self.before.contents.records.get(record.run_id):
+                    others = [other for other in self.before.contents.records.values() if is_other_seed(other, stored)]
                     yield Again(f"{row_name(row.key)}, seed {record.seed}", stored, record, others)
 
 
@@ -204,3 +196,100 @@ def _cells(view: TableView | None) -> Iterator[tuple[str, Cell]]:
 def _kinds(view: TableView | None) -> dict[str, str]:
     judged = [*judged_claims(view), *judged_added(view)] if view else []
     return {each.claim.name: each.verdict.kind for each in judged if each.claim.headline}
+
+
+def lines(diff: FolderDiff) -> Iterator[str]:
+    """A few lines a table: what was compared, what moved, whether it agrees."""
+    for name, side in (("before", diff.before), ("after", diff.after)):
+        size = f"{counted(len(side.contents.records), 'record')}, {counted(len(side.views), 'table')}"
+        yield f"{name:<7} {side.path}: {size}"
+        yield from (f"  skipped: {text}" for text in _skipped(side))
+    changes = Counter(change for change, _ in diff.records)
+    yield f"records: {', '.join(f'{n} {change}' for change, n in sorted(changes.items())) or 'equal'}"
+    for change, record in diff.records:
+        if change != "added":  # which should not happen by accident
+            yield f"  {change}: {record.method.title}, seed {record.seed}, run {record.run_id}"
+    for table in diff.tables:
+        yield from _table(table)
+
+
+def _skipped(side: ResultsFolder) -> list[str]:
+    """Invalid files, each with the reason."""
+    return [
+        f"{error.file.relative_to(side.path)}: {error.reason}" if isinstance(error, FileError) else str(error)
+        for error in side.left_out
+    ]
+
+
+def _table(table: TableDiff) -> Iterator[str]:
+    hows = Counter(cell.how for cell in table.cells)
+    judged = [each for each in table.verdicts if each.judged]
+    yield f"{table.table} at scale {table.scale}: {_result(table)}"
+    if table.before and table.after:
+        equal = sum(not run.moved for run in table.runs)
+        yield f"  runs that both have: {len(table.runs)}, of which {equal} are equal in every digit"
+        yield f"  verdicts that both have: {len(judged)}, of which {sum(each.same for each in judged)} are the same"
+    yield f"  cells: {', '.join(f'{hows[how]} {how}' for how in HOWS if hows[how]) or 'none'}"
+    yield from (f"    {problem}" for problem in table.problems)
+    for cell in sorted(table.cells, key=lambda cell: HOWS.index(cell.how), reverse=True):
+        if not cell.same:
+            yield f"    {cell.name}: {_shown(cell.before)} -> {_shown(cell.after)}{_moved(cell)}"
+    for each in table.verdicts:
+        if not each.same:
+            yield f"    {each.name}: {each.before or DASH} -> {each.after or DASH}"
+
+
+def _result(table: TableDiff) -> str:
+    if not (table.before and table.after):
+        return "removed" if table.before else "added"
+    return "agrees" if table.agrees else "does not agree"
+
+
+def _shown(cell: Cell | None) -> str:
+    return f"{measured(cell)} ({counted(cell.n, 'seed')})" if cell else DASH
+
+
+def _moved(cell: CellDiff) -> str:
+    """By how much it moved over the shared seeds, and how far it may."""
+    if not cell.seeds or cell.before is None:
+        return ""
+    unit = cell.before.column.unit
+    most = "" if cell.how in ("equal", "not judged") else f" (at most {in_unit(cell.bound, unit)})"
+    return f"; {cell.how}, moved by {signed(cell.moved, unit)} over {counted(len(cell.seeds), 'seed')}{most}"
+
+
+def as_data(diff: FolderDiff) -> dict[str, Any]:
+    """For --json; numbers as fractions where the column is in percent."""
+    return {
+        "agrees": diff.agrees,
+        "folders": {
+            name: {"records": len(side.contents.records), "skipped": _skipped(side)}
+            for name, side in (("before", diff.before), ("after", diff.after))
+        },
+        "records": [
+            {"change": change, "run_id": record.run_id, "method": record.method.name, "seed": record.seed}
+            for change, record in diff.records
+        ],
+        "tables": list(map(_table_data, diff.tables)),
+    }
+
+
+def _table_data(table: TableDiff) -> dict[str, Any]:
+    return {
+        "table": table.table,
+        "scale": table.scale,
+        "agrees": table.agrees if table.before and table.after else None,
+        "runs": len(table.runs),
+        "problems": [str(problem) for problem in table.problems],
+        "cells": [
+            {"cell": cell.name, "how": cell.how, "before": _values(cell.before), "after": _values(cell.after)}
+            | ({"moved": cell.moved} if cell.seeds else {})
+            | ({"bound": cell.bound} if cell.bound < float("inf") else {})
+            for cell in table.cells
+        ],
+        "verdicts": [{"claim": each.name, "before": each.before, "after": each.after} for each in table.verdicts],
+    }
+
+
+def _values(cell: Cell | None) -> dict[str, float]:
+    return {str(seed): value for seed, value in cell.values.items()} if cell else {}

@@ -11,7 +11,7 @@ from conftest import MadeSite, address
 
 from benchsuite.analysis.against import against
 from benchsuite.analysis.boards import Board, PrimaryMeasure, paired
-from benchsuite.cli.shared.results_folder import ResultsFolder
+from benchsuite.analysis.results import ResultsFolder
 from benchsuite.planning.recipe import Primary
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.numbers import in_unit, signed
@@ -43,7 +43,7 @@ def name_of(task: PrimaryMeasure) -> str:
 
 @pytest.fixture(scope="module")
 def shown(site: MadeSite) -> Leaderboard:
-    return ResultsFolder.read(site.results).leaderboard()
+    return Leaderboard.of(ResultsFolder.read(site.results))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from benchsuite.records.checkpoints import FOLDER, MARKER, checkpoints_in, folde
 from benchsuite.records.schema import Record, Resumption, content_digest
 from benchsuite.records.store import Store
 from benchsuite.verify.audit import audit_folder
-from benchsuite.verify.audit_manifest import check_manifest
+from benchsuite.verify.manifest import check_manifest
 
 
 def put(results: Path, run_id: str, *steps: int) -> None:

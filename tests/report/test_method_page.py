@@ -12,8 +12,8 @@ from support.html_pages import leaderboard as board_of
 from support.made_results import write_results
 
 from benchsuite.analysis.against import against, decisions
+from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.table_view import TableView
-from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.papers.reader import Cited, bibliography
 from benchsuite.records.schema import Record
 from benchsuite.report.leaderboard import Leaderboard
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     folder = tmp_path_factory.mktemp("made")
     write_results(folder)
-    return ResultsFolder.read(folder).leaderboard()
+    return Leaderboard.of(ResultsFolder.read(folder))
 
 
 def page_of(board: Leaderboard, name: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.analysis.building import build_views
+from benchsuite.analysis.results import ResultsFolder
 from benchsuite.papers import Table, read_table
 from benchsuite.papers.reader import read_table_file
 from benchsuite.planning.recipe import read_recipe
@@ -12,7 +13,6 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.requests import Regime, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
-from benchsuite.verify.agreement import FolderSide
 from support.planned import method_of, request_of, results_of, setup_of, tuned_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -71,12 +71,13 @@ def _request(table: Table, scale: str, values: Values, first: int, **changes: An
     return request_of(table, scale, **{**told, **changes})
 
 
-def side(make: MakeRecord, values: Values, **changes: Any) -> FolderSide:
+def side(make: MakeRecord, values: Values, **changes: Any) -> ResultsFolder:
     """As one side of a comparison."""
     request, found = measured(make, values, **changes)
     records = {record.run_id: record for record, _ in found}
-    views, _ = build_views(Contents(records, {}, [request], [], [], []))
-    return FolderSide("results", views, records)
+    contents = Contents(records, {}, [request], [], [], [])
+    views, _ = build_views(contents)
+    return ResultsFolder(Path("results"), contents, views)
 
 
 def fill(folder: Path, make: MakeRecord, values: Values, **changes: Any) -> Path:

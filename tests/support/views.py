@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchsuite.analysis.building import FoundRow, build_table
-from benchsuite.analysis.setting import Setting
-from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.table_view import Setting, TableView
 from benchsuite.papers import Row, Table
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import Record

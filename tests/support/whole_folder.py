@@ -17,7 +17,7 @@ from benchsuite.records.trials import TRIALS, Trial, TrialsFile, write_trials
 from benchsuite.registry import methods
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import audit_folder
-from benchsuite.verify.audit_manifest import update_manifest
+from benchsuite.verify.manifest import update_manifest
 from support.made_records import sound_record
 from support.made_trials import RATE, RULE, tuning_setup
 from support.own_tables import FILE, NAME, own_folder

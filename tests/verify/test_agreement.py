@@ -2,14 +2,16 @@ import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import sqrt
+from pathlib import Path
 
 import pytest
 from scipy import stats
 from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, side
 
-from benchsuite.verify.agreement import FolderDiff, FolderSide, TableDiff
-from benchsuite.verify.agreement_lines import as_data, lines
+from benchsuite.analysis.results import ResultsFolder
+from benchsuite.verify.agreement import FolderDiff, TableDiff, as_data, lines
+from benchsuite.verify.audit import NO_CONTENTS
 
 Values = Mapping[str, Sequence[float]]
 PUBLISHED = {"InfoNCE": LOW, "TeMo": HIGH}
@@ -105,7 +107,7 @@ def test_rows_that_only_one_folder_has_are_told_and_nothing_compared_is_no_agree
 
 
 def test_a_table_that_only_one_folder_has_is_added_or_removed_and_no_agreement(make_record: MakeRecord) -> None:
-    there, nothing = side(make_record, PUBLISHED), FolderSide("nothing", [], {})
+    there, nothing = side(make_record, PUBLISHED), ResultsFolder(Path("nothing"), NO_CONTENTS, [])
     for sides, change in (((nothing, there), "added"), ((there, nothing), "removed")):
         diff = FolderDiff(*sides)
         (table,) = diff.tables

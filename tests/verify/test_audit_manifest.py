@@ -12,7 +12,7 @@ from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.names import MANIFEST
 from benchsuite.records.store import Store
 from benchsuite.verify.audit import Audit, audit_folder
-from benchsuite.verify.audit_manifest import check_base, check_manifest, update_manifest
+from benchsuite.verify.manifest import check_base, check_manifest, update_manifest
 
 
 @pytest.fixture

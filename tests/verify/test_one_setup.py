@@ -8,8 +8,7 @@ from support.made_records import MakeRecord
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
-from benchsuite.verify.audit import audit_folder
-from benchsuite.verify.one_setup import check_counts, check_digests, check_repeats
+from benchsuite.verify.audit import audit_folder, check_counts, check_digests, check_repeats
 
 DIGESTS = {"initial_weights": "w", "batches": "b", "data": "d" * 64}
 

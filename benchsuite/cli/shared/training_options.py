@@ -1,8 +1,12 @@
 """Options of the commands that train: with what, on which data, where records go, and how a training is kept."""
 
-from dataclasses import dataclass
+import inspect
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -26,6 +30,30 @@ if TYPE_CHECKING:
     from benchsuite.cluster.options import ClusterOptions
     from benchsuite.records.checkpoints import Every
     from benchsuite.work.session import Session
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, in which the fields of each parameter that is a dataclass follow the other options."""
+    own = inspect.signature(command, eval_str=True).parameters
+    groups: dict[str, Any] = {name: each.annotation for name, each in own.items() if is_dataclass(each.annotation)}
+
+    @wraps(command)
+    def expanded(**given: Any) -> None:
+        made = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **made)
+
+    alone = [each for name, each in own.items() if name not in groups]
+    of_groups = [
+        part for group in groups.values() for part in inspect.signature(group, eval_str=True).parameters.values()
+    ]
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*alone, *of_groups)]
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {part.name: part.annotation for part in parameters}
+    return expanded
+
 
 MINUTES = 10.0
 TRACKING = "tracking"
@@ -191,3 +219,21 @@ def refuse_inside_launcher(command: str) -> None:
             f"{count} processes of `benchsuite {command}` were started by torchrun or srun. Start it once: it starts "
             "the processes of its runs itself. Only `benchsuite run` joins processes that were started from outside."
         )
+
+
+READING_EVERY = 10
+"""Seconds between lines about files that are read."""
+
+
+def show_reading() -> None:
+    """From here on, say on stderr how far the one reading of large files is."""
+    from benchsuite.data.readers.files import watching
+
+    shown = [time.monotonic()]
+
+    def watch(done: int, total: int) -> None:
+        if (now := time.monotonic()) - shown[0] > READING_EVERY:
+            shown[0] = now
+            say(f"reading the data once: {done / 1e9:.1f} of {total / 1e9:.1f} GB", error=True)
+
+    watching.set(watch)

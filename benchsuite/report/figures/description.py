@@ -1,6 +1,6 @@
 """Figures in words, for those who cannot see them: what is plotted, from where to where, and who ends where."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from benchsuite.report.figures.model import Axis, Figure, Trace
 from benchsuite.report.numbers import counted
@@ -20,12 +20,6 @@ def alt(figure: Figure) -> str:
     printed = f" Published: {_listed(figure, published)}." if published else ""
     counted_means = counted(len(means), noun)
     return f"{chart}, {counted_means}. {_ranges(figure)} {what}{order}: {_listed(figure, ordered)}.{printed}"
-
-
-def seeds_of(counts: Iterable[int]) -> str:
-    """`1 seed`, `3 seeds`, `2 to 3 seeds`."""
-    least, most = min(numbers := list(counts)), max(numbers)
-    return counted(most, "seed") if least == most else f"{least} to {most} seeds"
 
 
 def _said(value: float, axis: Axis) -> str:

@@ -12,8 +12,8 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
 from benchsuite.report import links
-from benchsuite.report.figures.description import seeds_of
 from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken
+from benchsuite.report.numbers import seeds_of
 
 MOST = 8
 """So many lines differ in style alone; a plot with more of them is drawn a curve at a time."""

@@ -8,8 +8,9 @@ import pytest
 from small_figures import curves, points
 
 from benchsuite.report.figures.canvas import fitted
-from benchsuite.report.figures.description import alt, seeds_of
+from benchsuite.report.figures.description import alt
 from benchsuite.report.figures.model import Axis, Figure, Trace, distinct, slug
+from benchsuite.report.numbers import seeds_of
 
 
 def test_curves_are_described_by_their_ranges_and_last_values() -> None:
