@@ -26,9 +26,8 @@ from cases import OURS, Case, Numbers
 from numpy.typing import NDArray
 
 from benchsuite.analysis.building import build_views
-from benchsuite.canonical import digest
 from benchsuite.analysis.results import ResultsFolder
-from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.canonical import digest
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.contents import Contents, parse
 from benchsuite.records.names import json_files, stem
@@ -37,6 +36,7 @@ from benchsuite.records.record_file import RecordFile, with_ranks
 from benchsuite.records.schema import Record, content_digest, run_id
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS
+from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.site import write_site
 from benchsuite.setup import Setup
 

@@ -75,17 +75,10 @@ def in_both_regimes(
 
 def _across(printed: TableView, tuned: TableView, claim: Claim) -> Paired | None:
     """Over the seeds at which the two may be paired; None where a row has no runs."""
-    number = [column.key for column in printed.columns].index(claim.column.key)
-    cells = [
-        row.cells[number]
-        for view, key in ((printed, claim.row), (tuned, claim.reference))
-        for row in view.rows
-        if row.key == key
-    ]
-    if len(cells) < 2:
+    ours, theirs = printed.cell(claim.row, claim.column.key), tuned.cell(claim.reference, claim.column.key)
+    if ours is None or theirs is None:
         return None
-    ours, theirs = cells
     shared = ours.values.keys() & theirs.values.keys()
     seeds = [seed for seed in shared if not pairable(ours.records[seed], theirs.records[seed], printed.table.factors)]
-    pair = compare(*({seed: cell.values[seed] for seed in seeds} for cell in cells))
+    pair = compare(*({seed: cell.values[seed] for seed in seeds} for cell in (ours, theirs)))
     return pair.turned if claim.column.better == "lower" else pair

@@ -65,13 +65,9 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
         except BenchsuiteError as error:
             skipped.append(error)
     for view in views:
-        view.beside.extend(other for other in views if _is_beside(other, view))
+        there = {(table.name, view.asked.scale, view.asked.regime) for table in view.siblings}
+        view.beside.extend(one for one in views if (one.table.name, one.asked.scale, one.asked.regime) in there)
     return views, skipped
-
-
-def _is_beside(other: TableView, view: TableView) -> bool:
-    same = (other.asked.scale, other.asked.regime) == (view.asked.scale, view.asked.regime)
-    return same and other.table.name in {table.name for table in view.siblings}
 
 
 class _Stored:

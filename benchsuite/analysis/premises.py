@@ -100,14 +100,19 @@ def _finding(
         return found
     depend = [key for claim in claims if found.concerns(claim) for key in (claim.row, claim.reference)]
     looked_at = [table.row(name).key for name in premise.rows] or list(dict.fromkeys(depend))
-    _require_gauges(premise, table, [rows[key] for key in looked_at if key in rows])
+    known = {name for key in looked_at if key in rows for record in rows[key].records for name in record.curves}
+    for gauge in premise.gauges if known - {"step"} else ():
+        if gauge not in known:
+            raise UnknownError("gauge", gauge, known - {"step"}, f'{table.name}, premise "{premise.statement}": ')
     values: dict[RowKey, float | None] = {}
     missing: dict[RowKey, str] = {}
     for key in looked_at:
         if why := _missing(premise, rows.get(key), key):
             missing[key] = why
         else:
-            values[key] = _column_mean(premise, rows[key]) if premise.column else _gauge(premise, rows[key])
+            cell = _cell(premise, rows[key]) if premise.column else None
+            factor = 100 if cell and cell.column.unit == "percent" else 1
+            values[key] = cell.mean and cell.mean * factor if cell else _gauge(premise, rows[key])
     return replace(found, values=values, missing=missing)
 
 
@@ -129,13 +134,6 @@ def _acting(table: Table, rows: Sequence[TableRow]) -> Iterator[PremiseFinding]:
                 yield PremiseFinding(premise, frozenset(row.key for row in on), values, missing, of_method=True)
 
 
-def _require_gauges(premise: Premise, table: Table, rows: Sequence[TableRow]) -> None:
-    known = {name for row in rows for record in row.records for name in record.curves} - {"step"}
-    for gauge in premise.gauges:
-        if known and gauge not in known:
-            raise UnknownError("gauge", gauge, known, f'{table.name}, premise "{premise.statement}": ')
-
-
 def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:
     if row is None:
         return f"{row_name(key)} was not selected"
@@ -149,11 +147,6 @@ def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:
 
 def _cell(premise: Premise, row: TableRow) -> Cell:
     return next(cell for cell in row.cells if cell.column.key == premise.column)
-
-
-def _column_mean(premise: Premise, row: TableRow) -> float | None:
-    cell = _cell(premise, row)
-    return None if cell.mean is None else cell.mean * (100 if cell.column.unit == "percent" else 1)
 
 
 def _gauge(premise: Premise, row: TableRow) -> float | None:

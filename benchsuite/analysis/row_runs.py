@@ -46,7 +46,10 @@ class RowRuns:
             if self._is(run):
                 found.setdefault(run.seed, []).append(run)
         for runs in found.values():
-            runs.sort(key=_precedence, reverse=True)
+            runs.sort(
+                key=lambda run: (version_state(run.method) == "current", getattr(run, "created", ""), run.run_id),
+                reverse=True,
+            )
         return dict(sorted(found.items()))
 
     @cached_property
@@ -153,7 +156,3 @@ def _with_defaults(registry: Registry, name: str, given: Mapping[str, Any], used
     options = {**{each.name: each.default for each in fields}, **given}
     reads_files = any(each.name == FOLDER for each in fields)
     return {key: value for key, value in options.items() if key in used or not reads_files}
-
-
-def _precedence(run: Done) -> tuple[bool, str, str]:
-    return version_state(run.method) == "current", getattr(run, "created", ""), run.run_id

@@ -13,7 +13,7 @@ from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.papers import Column, Table
-from benchsuite.papers.schema import row_name
+from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.planning.columns import NO_CLASSES, measured_columns, metrics_of
 from benchsuite.planning.recipe import Primary, Recipe
 from benchsuite.records.requests import TableRequest
@@ -92,6 +92,11 @@ class TableView:
     @property
     def columns(self) -> Sequence[Column]:
         return self.table.columns
+
+    def cell(self, key: RowKey, column: str) -> Cell | None:
+        """By the key of a row and that of a column; None where the row is not there."""
+        row = next((row for row in self.rows if row.key == key), None)
+        return next(cell for cell in row.cells if cell.column.key == column) if row else None
 
     @property
     def has_published(self) -> bool:

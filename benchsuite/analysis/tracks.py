@@ -92,18 +92,13 @@ def _agreements(
             continue
         sides = [as_matrix([scales[scale][key] for key in shared])[0] for scale in (first, second)]  # [methods, seeds]
         rng = numpy_stream(0, "agreement of tracks", first, second, measure)
-        drawn = tau(*(_resampled(values, rng) for values in sides))
+        columns = [rng.integers(values.shape[1], size=(RESAMPLINGS, values.shape[1])) for values in sides]
+        # means [resamplings, methods] over replicates drawn with replacement, the same ones for all methods
+        drawn = tau(*(np.nanmean(side[:, own], axis=2).T for side, own in zip(sides, columns, strict=True)))
         (whole,) = tau(*(np.nanmean(values, axis=1)[None] for values in sides)).tolist()
         low, high = np.nanquantile(drawn, (0.025, 0.975)).tolist()
         methods = tuple(title for title, _ in shared)
         yield TrackAgreement(first, second, backbone, regime, measure, methods, whole, low, high)
-
-
-def _resampled(values: Floats, rng: np.random.Generator) -> Floats:
-    """Means [resamplings, methods] over replicates drawn with replacement, the same ones for all methods."""
-    columns = rng.integers(values.shape[1], size=(RESAMPLINGS, values.shape[1]))
-    means: Floats = np.nanmean(values[:, columns], axis=2).T
-    return means
 
 
 def tau(first: Floats, second: Floats) -> Floats:

@@ -41,7 +41,14 @@ def methods_asked_for(subjects: Sequence[str], everything: bool = False) -> list
     """Names of the methods that names and files stand for, each once."""
     names: list[str] = []
     for subject in subjects:
-        names += methods_of_file(Path(subject)) if is_file(subject) else [methods.card(subject).name]
+        if not is_file(subject):
+            names.append(methods.card(subject).name)
+            continue
+        load_plugin(file := Path(subject))
+        own = [name for name, card in methods.cards().items() if Path(card.file).resolve() == file.resolve()]
+        if not own:
+            raise UsageError(f"{file} registers no method; it needs a class under @register_method(...).")
+        names += own
     if everything:
         names += methods
     if not names:
@@ -52,15 +59,6 @@ def methods_asked_for(subjects: Sequence[str], everything: bool = False) -> list
 def is_file(subject: str) -> bool:
     """Whether a file is meant, not a method's name."""
     return subject not in methods and (subject.endswith(".py") or Path(subject).exists())
-
-
-def methods_of_file(file: Path) -> list[str]:
-    """The methods that a file registers."""
-    load_plugin(file)
-    names = [name for name, card in methods.cards().items() if Path(card.file).resolve() == file.resolve()]
-    if not names:
-        raise UsageError(f"{file} registers no method; it needs a class under @register_method(...).")
-    return names
 
 
 def lines(report: "Report") -> list[str]:

@@ -85,6 +85,7 @@ def compare(
     from benchsuite.planning.plan import plan_tables
     from benchsuite.planning.recipe import recipe_name
     from benchsuite.records.shipped import shipped_records
+    from benchsuite.work.duration import Pace
     from benchsuite.work.session import failure
     from benchsuite.work.tables import TableWork
 
@@ -108,7 +109,10 @@ def compare(
         known = replace(stored, records={**shipped, **stored.records})
         work = TableWork(plan(seeds=size.seeds, count=size.trials), known, options.results, anew=again)
         require_ready([*work.problems, *session.check(work.missing, work.trials)])
-        pace = here(work, session)
+        pace = None
+        if not session.workplace.cluster and (work.missing or work.trials.to_do):
+            say("measuring how long a run takes here", error=True)
+            pace = Pace.here(work.missing, work.trials.to_do)
         if limit is not None and pace and (smaller := within(limit, size, work, pace, session)) != size:
             size = smaller
             work = replace(work, plans=plan(seeds=size.seeds, count=size.trials))
@@ -205,16 +209,6 @@ def parse_time(text: str) -> float:
     if not found or not float(found[1]):
         raise UsageError(f'--budget "{text}": write a number and s, m or h, for example 20m.')
     return float(found[1]) * UNITS[found[2]]
-
-
-def here(work: "TableWork", session: "Session") -> "Pace | None":
-    """How long runs take on this machine; none where nothing is to be done, or a cluster does it."""
-    from benchsuite.work.duration import Pace
-
-    if session.workplace.cluster or not (work.missing or work.trials.to_do):
-        return None
-    say("measuring how long a run takes here", error=True)
-    return Pace.here(work.missing, work.trials.to_do)
 
 
 def within(limit: float, size: Size, work: "TableWork", pace: "Pace", session: "Session") -> Size:

@@ -99,13 +99,8 @@ def evaluate(
     if alphas:
         say(f"{opened.about.name}: alpha of its weights, 1 - alpha of those before the training; percent")
         say(*mixture_lines(dict(zip(alphas, evaluations, strict=True))))
-    else:
-        show(evaluations[0])
-
-
-def show(evaluation: "Evaluation") -> None:
-    """The numbers, as `benchsuite run` prints them."""
-    what = evaluation.model
+        return
+    (evaluation,), what = evaluations, evaluations[0].model
     size = f", pictures of {what.size} pixels" if what.size else ""
     say(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
     say(*result_lines(evaluation.results))

@@ -87,18 +87,14 @@ def export(
         text = FORMATS[format_](view, options)
         write_text(text, f"{table} at scale {view.asked.at}", out, is_json=format_ == "json")
     else:
-        write_frame(results_frame(read.contents, read.views), format_, out)
+        frame = results_frame(read.contents, read.views)
+        about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
+        if format_ == "parquet" and out:
+            write_named(out, "--out", frame.to_parquet(index=False))
+            say(f"{about}: {out.resolve()}")
+        else:
+            write_text(harmless_texts(frame).to_csv(index=False), about, out)
     read.require_whole()
-
-
-def write_frame(frame: "DataFrame", format_: str, out: Path | None) -> None:
-    """All runs, as `benchsuite.load_results` gives them."""
-    about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
-    if format_ == "parquet" and out:
-        write_named(out, "--out", frame.to_parquet(index=False))
-        say(f"{about}: {out.resolve()}")
-    else:
-        write_text(harmless_texts(frame).to_csv(index=False), about, out)
 
 
 def harmless_texts(frame: "DataFrame") -> "DataFrame":

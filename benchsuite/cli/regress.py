@@ -10,7 +10,8 @@ from benchsuite.cli.check_method import methods_asked_for
 from benchsuite.cli.shared.options import AsJson, Plugins, load_plugins
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.files import require_writable
+from benchsuite.files import require_writable, write_named
+from benchsuite.harmless import json_lines
 
 
 def regress(
@@ -36,7 +37,7 @@ def regress(
     """
     from benchsuite.gate.decision import BAD
     from benchsuite.gate.regress import expectations_file, gate, gated, update_expectations
-    from benchsuite.gate.scores import RECIPE, check_scores, measured, read_scores, write_scores
+    from benchsuite.gate.scores import RECIPE, check_scores, measured, read_scores
 
     if sum(map(bool, (update, store, against))) > 1:
         raise UsageError("--update, --store and --against exclude each other.")
@@ -48,7 +49,8 @@ def regress(
     chosen = methods_asked_for(names) if names else gated()
     if store:
         require_writable(store.absolute().parent, "--store")
-        write_scores(store, measured(chosen, recipe or RECIPE, show_progress))
+        scores = measured(chosen, recipe or RECIPE, show_progress).model_dump()
+        write_named(store, "--store", f"{json_lines(scores)}\n".encode())
         say(f"scores of {', '.join(chosen)}: {store}")
         return
     if update:

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from benchsuite.execution.joining import launched
 
 if TYPE_CHECKING:
     from benchsuite.planning.plan import Run
-    from benchsuite.records.schema import Record
     from benchsuite.work.session import Session
 
 
@@ -94,22 +93,25 @@ def run(
     record = contents.records[planned.run_id]
     if planned.keep_weights and record.weights is None:
         say(without_weights(1, store.folder))
-    show(record, recipe, tower(), seed)
+    values = record.method.hyperparameters.items()
+    shown = (f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in values)
+    say(f"{record.method.title} on {recipe}, {tower()}, seed {seed}: run {record.run_id}", f"  {', '.join(shown)}")
+    if (factor := record.setup.temperature_factor) != 1:
+        say(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
+    say(*result_lines(record.results))
     file = next(each.file for each in contents.files if each.record and each.record.run_id == record.run_id)
     say(f"record: {file.resolve()}")
     if as_json:
-        say_json({"run_id": record.run_id, "label": planned.label, "state": "stored", **numbers(record)})
-
-
-def numbers(record: "Record") -> dict[str, Any]:
-    """What was measured, by protocol; fractions."""
-    return {
-        "method": record.method.name,
-        "seed": record.seed,
-        "hyperparameters": dict(record.method.hyperparameters),
-        "metrics": {name: dict(result.metrics) for name, result in record.results.items()},
-        "measures": {name: dict(result.measures) for name, result in record.results.items()},
-    }
+        say_json({
+            "run_id": record.run_id,
+            "label": planned.label,
+            "state": "stored",
+            "method": record.method.name,
+            "seed": record.seed,
+            "hyperparameters": dict(record.method.hyperparameters),
+            "metrics": {name: dict(result.metrics) for name, result in record.results.items()},
+            "measures": {name: dict(result.measures) for name, result in record.results.items()},
+        })  # fmt: skip
 
 
 def is_to_do(run: "Run", session: "Session", stored: bool = True) -> bool:
@@ -125,21 +127,6 @@ def is_to_do(run: "Run", session: "Session", stored: bool = True) -> bool:
     if stored:
         session.store.require_writable()
     return True
-
-
-def show(record: "Record", recipe: str, backbone: str, seed: int) -> None:
-    """Print what was measured."""
-    say(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
-    say(
-        "  "
-        + ", ".join(
-            f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}"
-            for key, value in record.method.hyperparameters.items()
-        )
-    )
-    if (factor := record.setup.temperature_factor) != 1:
-        say(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
-    say(*result_lines(record.results))
 
 
 def without_weights(count: int, results: Path) -> str:

@@ -100,15 +100,15 @@ def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: l
 
     with tempfile.TemporaryDirectory(prefix="benchsuite-rerun-") as folder:
         count = min(count, len(audit.records))
-        drawn = draw(audit.records, count, Random(), folders, Path(folder))
-        for name, reason in drawn.left_out.items():
+        runs, left_out = draw(audit.records, count, Random(), folders, Path(folder))
+        for name, reason in left_out.items():
             audit.notes.append(Finding(name, f"cannot be run again here: {reason}", ""))
-        if len(drawn.runs) < count:
-            message = f"{len(drawn.runs)} of {count} records to run again could be drawn"
+        if len(runs) < count:
+            message = f"{len(runs)} of {count} records to run again could be drawn"
             audit.problems.append(Finding(str(audit.path), message, "the notes say why"))
-        shown = Lines(len(drawn.runs), say)
+        shown = Lines(len(runs), say)
         with signals_raised():
-            for name, run in drawn.runs.items():
+            for name, run in runs.items():
                 record = audit.records[name]
                 threads = record.environment.get("threads")
                 pool = Pool(devices_of(record), Path(folder) / "logs", plugins, threads=threads)

@@ -13,9 +13,8 @@ from pydantic import Field, FiniteFloat, ValidationError
 from benchsuite.analysis.stats import half_width
 from benchsuite.errors import UsageError
 from benchsuite.execution.measure import measure
-from benchsuite.files import read_stored, reason_of, write_named
+from benchsuite.files import read_stored, reason_of
 from benchsuite.gate.decision import Check, Kind
-from benchsuite.harmless import json_lines
 from benchsuite.planning.plan import plan_under
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods
@@ -115,8 +114,3 @@ def read_scores(file: Path) -> Scores:
     except ValidationError as error:
         problem = error.errors()[0]
         raise UsageError(f"--against {file}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
-
-
-def write_scores(file: Path, scores: Scores) -> None:
-    """To the file that the user named."""
-    write_named(file, "--store", f"{json_lines(scores.model_dump())}\n".encode())

@@ -100,7 +100,7 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     """
     paths = json_files(folder)
     with without_garbage_collection():
-        read = dict(zip(paths, spread(lambda path: _read_with_ranks(path, count), paths), strict=True))
+        read = dict(zip(paths, spread(lambda path: _read_record(path, count), paths), strict=True))
     files = [file for file in read.values() if file]
     unreadable: list[FileError] = []
     failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
@@ -136,7 +136,7 @@ def read_request(path: Path) -> TableRequest:
     return request
 
 
-def _read_with_ranks(path: Path, count: Count | None) -> RecordFile | None:
+def _read_record(path: Path, count: Count | None) -> RecordFile | None:
     file = read_record_file(path)
     return named_rightly(with_ranks(file, count)) if file else None
 

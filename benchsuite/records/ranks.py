@@ -92,16 +92,11 @@ class StoredRanks(Mapping[str, Whole]):
 def open_ranks(file: Path, content: bytes, results: Mapping[str, Result]) -> StoredRanks:
     """The arrays of a ranks file that was read, of which the digest is right."""
     try:
-        most = most_numbers(results)
+        items = sum(min(n, NUMBERS) for result in results.values() for n in result.counts.values() if n > 0)
+        most = min(NUMBERS, FEW + items**2)  # no task stores more than a number for each pair of its items
         return StoredRanks(file, _opened(content, most), most)
     except Exception as error:
         raise FileError(file, f"not an .npz file of arrays ({error})", "") from error
-
-
-def most_numbers(results: Mapping[str, Result]) -> int:
-    """What counts of test items allow: no task stores more than a number for each pair of its items."""
-    items = sum(min(n, NUMBERS) for result in results.values() for n in result.counts.values() if n > 0)
-    return min(NUMBERS, FEW + items**2)
 
 
 def _opened(content: bytes, most: int) -> ZipFile:

@@ -1,7 +1,7 @@
 """Recompute a protocol's numbers from its stored ranks, by the rule of its task."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,7 +89,10 @@ def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: M
     differs = {name: _difference(name, stored.get(name), expected.get(name)) for name in {**stored, **expected}}
     checked = {name: text for name, text in differs.items() if name not in done.not_recomputable}
     done.agreed = sum(not text for text in checked.values())
-    done.differs += [*filter(None, checked.values()), *_missing_items(result, rule)]
+    done.differs += filter(None, checked.values())
+    count, size = result.counts.get(rule.split_count), result.split_size
+    if rule.split_count and size is not None and count != size:
+        done.differs.append(f"counts.{rule.split_count} is {count}, but the split has {size} items")
     return done
 
 
@@ -122,9 +125,3 @@ def _difference(name: str, stored: float | None, expected: float | None) -> str:
         return ""
     in_record, from_ranks = ("missing" if value is None else repr(value) for value in (stored, expected))
     return f"{name} is {in_record} in the record, {from_ranks} from its ranks"
-
-
-def _missing_items(result: Result, rule: RankRule) -> Iterator[str]:
-    count = result.counts.get(rule.split_count)
-    if rule.split_count and result.split_size is not None and count != result.split_size:
-        yield f"counts.{rule.split_count} is {count}, but the split has {result.split_size} items"

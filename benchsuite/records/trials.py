@@ -20,11 +20,10 @@ from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import MEGABYTE, read_stored, reason_of, write_whole
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.json_text import parse_text
-from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.requests import Regime
-from benchsuite.records.schema import SEEDS_EACH, MethodPart
+from benchsuite.records.schema import SEEDS_EACH, MethodPart, wrong_kinds
 from benchsuite.setup import Part, Setup
 
 FORMAT = 2

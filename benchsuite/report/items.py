@@ -28,6 +28,8 @@ SHOWN = 12
 RECALL = re.compile(r"(i2t|t2i)_r(\d+)")
 Items = Sequence[tuple[str, str]]
 """Of each item what it shows, and its caption."""
+Query = tuple[str, str, int, int]
+"""What was asked and the right answer, which has these ranks under two rows."""
 
 
 def describing(record: Record) -> Card | None:
@@ -45,16 +47,6 @@ def in_words(record: Record, split: str) -> Items:
     dataset = datasets.get(used.name)(**used.options)
     items: Items = dataset.in_words(split) if dataset.manifest().digest == used.digest else ()
     return [(escape(shown), caption) for shown, caption in items]
-
-
-@dataclass(frozen=True)
-class Query:
-    """A test item, and the rank of its right answer under each of two rows."""
-
-    asked: str
-    answer: str
-    ours: int
-    theirs: int
 
 
 @dataclass(frozen=True)
@@ -97,27 +89,23 @@ class Single:
     @cached_property
     def alone(self) -> tuple[Sequence[Query], Sequence[Query]]:
         """Of the first seed, the first queries that our row finds alone, and those that the reference does."""
+        asked = [item if self.images_ask else item[::-1] for item in self.items]
         ours, theirs = self.ranks[self.seed]
         alone = (ours <= self.within) & (theirs > self.within), (theirs <= self.within) & (ours > self.within)
-        first, second = ([self._query(item, ours, theirs) for item in np.flatnonzero(one)[:SHOWN]] for one in alone)
+        first, second = (
+            [(*asked[n], int(ours[n]), int(theirs[n])) for n in np.flatnonzero(one)[:SHOWN]] for one in alone
+        )
         return first, second
-
-    def _query(self, item: int, ours: Whole, theirs: Whole) -> Query:
-        picture, caption = self.items[item]
-        asked = (picture, caption) if self.images_ask else (caption, picture)
-        return Query(*asked, int(ours[item]), int(theirs[item]))
 
 
 def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:
     """The headline claims of a table about recalls whose items can be told, with the cells that they compare."""
     view, found = views[-1], []
-    rows = {row.key: row for row in view.rows}
     for claim in (claim for claim in claims_of(view.table) if claim.headline):
-        number = [column.key for column in view.columns].index(claim.column.key)
-        cells = [rows[key].cells[number] for key in (claim.row, claim.reference) if key in rows]
-        recall = RECALL.fullmatch((cells[0].measure or "").rpartition(".")[2]) if len(cells) == 2 else None
-        if recall and any(map(describing, cells[0].records.values())):
-            found.append((claim, cells[0], cells[1]))
+        ours, theirs = (view.cell(key, claim.column.key) for key in (claim.row, claim.reference))
+        recall = RECALL.fullmatch((ours.measure or "").rpartition(".")[2]) if ours and theirs else None
+        if ours and theirs and recall and any(map(describing, ours.records.values())):
+            found.append((claim, ours, theirs))
     return found
 
 

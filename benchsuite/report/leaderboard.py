@@ -154,8 +154,7 @@ class Leaderboard:
         """By setup_id: the smallest differences of interest by protocol, as the recipes of its tables state them."""
         stated: dict[str, Mapping[str, Primary]] = {}
         for view in self.views:
-            for row in view.rows:
-                stated |= {record.setup_id: view.setting.primary for record in row.records if view.setting.primary}
+            stated |= {record.setup_id: view.setting.primary for record in view.runs if view.setting.primary}
         return stated
 
     @cached_property

@@ -6,7 +6,6 @@ from statistics import median
 from typing import Any
 
 from benchsuite.analysis.against import outcomes
-from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import reference
 from benchsuite.papers.questions import acts_of
 from benchsuite.papers.reader import bibliography
@@ -43,7 +42,11 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "references": ", ".join(dict.fromkeys(one.reference.record.method.title for one in found)),
         "cost_range": (known[0], median(known), known[-1]) if known and found else None,
         "claims": headline_claims(leaderboard, method.name),
-        "beside": [board for board in leaderboard.boards if len(board.rows) > 1 and _is_reference(board, method.name)],
+        "beside": [
+            board
+            for board in leaderboard.boards
+            if len(board.rows) > 1 and (base := reference(board)) and base.method == method.name
+        ],
         "file_name": slug(method.name),
         "paper": bibliography().get(str(method.card.about.get("paper"))) if method.card else None,
         "costs": costs,
@@ -59,8 +62,3 @@ def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str,
         answers = headlines_at(leaderboard, scale, views).answers
         found[paper, scale] = Counter(outcome for claim, outcome in answers if (claim.table, claim.row) in own)
     return {place: counts for place, counts in found.items() if counts}
-
-
-def _is_reference(board: Board, method: str) -> bool:
-    base = reference(board)
-    return base is not None and base.method == method

@@ -50,15 +50,12 @@ class Origin:
     @property
     def code(self) -> str:
         versions = dict.fromkeys(str(record.environment.get("benchsuite") or "unknown") for record in self.records)
-        commits = list(dict.fromkeys(_commit(record) for record in self.records))
+        known_commits = [record.environment.get("commit") for record in self.records]
+        commits = list(dict.fromkeys(f"commit {str(at)[:7]}" if at else "an installed package" for at in known_commits))
         known = f"{len(commits)} commits, the last {commits[-1]}" if len(commits) > COMMITS else ", ".join(commits)
-        return f"benchsuite {', '.join(versions)}, {known}{self._elsewhere}"
-
-    @property
-    def _elsewhere(self) -> str:
-        """How many runs were not measured here but come with benchsuite."""
         shipped = sum(record.digest in shipped_digests() for record in self.records)
-        return f"; {counted(shipped, 'run')} not measured here: they come with benchsuite" if shipped else ""
+        elsewhere = f"; {counted(shipped, 'run')} not measured here: they come with benchsuite" if shipped else ""
+        return f"benchsuite {', '.join(versions)}, {known}{elsewhere}"
 
 
 def citation(view: TableView, origin: Origin | None) -> str:
@@ -75,8 +72,3 @@ def data_of(record: Record) -> str:
     if card is None or not card.module.startswith(BUILT_IN):
         return "data of a plugin"
     return "synthetic data" if card.module.startswith(SYNTHETIC) else REAL
-
-
-def _commit(record: Record) -> str:
-    commit = record.environment.get("commit")
-    return f"commit {str(commit)[:7]}" if commit else "an installed package"

@@ -76,11 +76,6 @@ class PaperTable:
     options: ExportOptions
 
     @property
-    def spread(self) -> Spread:
-        """What follows ±."""
-        return self.options.spread or "ci"
-
-    @property
     def has_theirs(self) -> bool:
         return self.options.show == "published" or (self.options.show == "both" and self.view.has_published)
 
@@ -130,7 +125,11 @@ class PaperTable:
 
     def caption(self, order: str) -> list[str]:
         """The title, and what a reader of the numbers must know; `order` says which of two numbers is whose."""
-        ours = "one seed" if self.seeds == "1" else f"{SPREADS[self.spread]} over {self.seeds or 'n'} seeds"
+        ours = (
+            "one seed"
+            if self.seeds == "1"
+            else f"{SPREADS[self.options.spread or 'ci']} over {self.seeds or 'n'} seeds"
+        )
         shown = {
             "ours": f"{ours[0].upper()}{ours[1:]}.",
             "published": "Published numbers.",
@@ -214,13 +213,15 @@ class PaperTable:
     def _theirs(self, place: int) -> dict[RowKey, tuple[str, str]]:
         texts = {row.key: published(row.cells[place]) for row in self.view.rows}
         most = max(len(text.partition(".")[2]) for text in texts.values())
-        return {key: (text if text == DASH else _padded(text, most), "") for key, text in texts.items()}
+        wholes = {key: text.partition(".") for key, text in texts.items() if text != DASH and most}
+        padded = {key: f"{whole}.{rest:0<{most}}" for key, (whole, _, rest) in wholes.items()}
+        return {key: (padded.get(key, text), "") for key, text in texts.items()}
 
     def _ours(self, place: int) -> dict[RowKey, tuple[str, str]]:
         texts = {}
         for row in self.view.rows:
             cell, unit = row.cells[place], self.view.columns[place].unit
-            spread = _spread(cell, self.spread)
+            spread = _spread(cell, self.options.spread or "ci")
             mean, half = (None if x is None else in_unit(x, unit, self.options.digits) for x in (cell.mean, spread))
             texts[row.key] = (mean or DASH, half or "")
         return texts
@@ -257,8 +258,3 @@ def _spread(cell: Cell, spread: Spread) -> float | None:
     if spread == "none" or cell.sd is None:
         return None
     return {"ci": cell.half, "sd": cell.sd, "se": cell.sd / math.sqrt(cell.n)}[spread]
-
-
-def _padded(text: str, decimals: int) -> str:
-    whole, _, rest = text.partition(".")
-    return f"{whole}.{rest:0<{decimals}}" if decimals else whole

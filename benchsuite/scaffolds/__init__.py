@@ -67,18 +67,16 @@ def files_of(template: str, words: Mapping[str, str]) -> Iterator[tuple[Path, st
     """The files of a template: their paths relative to the new folder, and their texts."""
     root = TEMPLATES / template
     for file in sorted(root.rglob(f"*{ENDING}")):
-        parts = [_path_part(part, words) for part in file.relative_to(root).parts]
+        parts = [
+            re.sub("MODULE|NAME|PACKAGE", lambda word: words[word[0].lower()], re.sub(r"^DOT", ".", part))
+            for part in file.relative_to(root).parts
+        ]
         yield Path(*parts).with_suffix(""), filled(file.read_text("utf-8"), words)
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
     """The text with its words; one that has no meaning is a KeyError."""
     return re.sub(r"<<(\w+)>>", lambda word: words[word[1]], text)
-
-
-def _path_part(part: str, words: Mapping[str, str]) -> str:
-    part = re.sub(r"^DOT", ".", part)
-    return re.sub("MODULE|NAME|PACKAGE", lambda word: words[word[0].lower()], part)
 
 
 def write_new(folder: Path, files: Mapping[Path, str]) -> list[Path]:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -17,16 +16,11 @@ from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.schema import PARAPHRASES, Record
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Records to be done again, by file name, and why others could not be drawn."""
-
-    runs: Mapping[str, Run]
-    left_out: Mapping[str, str]
-
-
-def draw(records: Mapping[str, Record], count: int, random: Random, folders: Mapping[str, str], place: Path) -> Drawn:
-    """As many records as asked for, each as likely as any other, of those that can be done again here."""
+def draw(
+    records: Mapping[str, Record], count: int, random: Random, folders: Mapping[str, str], place: Path
+) -> tuple[dict[str, Run], dict[str, str]]:
+    """As many records as asked for, each as likely as any other, of those that can be done again here, by file name;
+    and why others could not be drawn."""
     runs: dict[str, Run] = {}
     left_out: dict[str, str] = {}
     for name in random.sample(sorted(records), len(records)):
@@ -42,7 +36,7 @@ def draw(records: Mapping[str, Record], count: int, random: Random, folders: Map
             left_out[name] = str(error)
         except Exception as error:  # anyone may have written its setup
             left_out[name] = unexpected(error)
-    return Drawn(runs, left_out)
+    return runs, left_out
 
 
 def devices_of(record: Record) -> Devices:

@@ -81,11 +81,7 @@ class Again:
         return apart(self._under_other_seeds(measure), len(self.record.values()))
 
     def _under_other_seeds(self, measure: str) -> list[float]:
-        return [numbers[measure] for numbers in self._of_other_seeds if measure in numbers]
-
-    @cached_property
-    def _of_other_seeds(self) -> list[dict[str, float]]:
-        return [record.values() for record in self.row]
+        return [numbers[measure] for record in self.row if measure in (numbers := record.values())]
 
     @cached_property
     def _metrics(self) -> list[str]:

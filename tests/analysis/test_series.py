@@ -3,9 +3,9 @@ from typing import Any
 from support.made_records import MakeRecord
 from support.views import found, view_of
 
-from benchsuite.analysis.curves import series
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
+from benchsuite.report.figures.from_table import series
 
 COLUMNS = [
     {"key": "a", "group": "", "label": "R@1", "measure": "retrieval.i2t_r1"},

@@ -68,7 +68,7 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     assert (single.names, single.queries, single.seed) == (("ours", "old"), 1600, 0)
     assert list(single.counts) == [(seed, 1, 2, 1, 1596) for seed in (0, 1)]
     known = EMOJI.in_words("test")
-    first, second = ([(q.asked, q.answer, q.ours, q.theirs) for q in alone] for alone in single.alone)
+    first, second = single.alone
     assert first == [(*known[1], 1, 4), (*known[4], 1, 20)]
     assert second == [(*known[3], 9, 1)]
 

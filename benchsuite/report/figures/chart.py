@@ -4,10 +4,24 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from benchsuite.report.figures.canvas import Canvas, Point, fitted, segments
+from benchsuite.report.figures.canvas import (
+    FOOT,
+    HEIGHT,
+    LEFT,
+    LETTERS,
+    LINE,
+    QUIET,
+    RULE,
+    SIDE,
+    TOP,
+    WIDTH,
+    Canvas,
+    Point,
+    fitted,
+    segments,
+)
 from benchsuite.report.figures.model import Figure
 from benchsuite.report.figures.scale import Scale
-from benchsuite.report.figures.style import FOOT, HEIGHT, LEFT, LETTERS, LINE, QUIET, RULE, SIDE, TOP, WIDTH
 
 Sample = Callable[[Canvas, float, float], None]
 """Draws a sample of what a legend names, from a place to the right, about a height."""

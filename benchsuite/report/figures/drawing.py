@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from benchsuite.report.figures.canvas import Canvas, Point, runs
+from benchsuite.report.figures.canvas import HUES, SIDE, Canvas, Point, dash_of, hue_of, is_hollow, mark_of, runs
 from benchsuite.report.figures.chart import Chart, Drawn, Sample, draw_legend, mark_sample
 from benchsuite.report.figures.forest import forest
 from benchsuite.report.figures.model import Figure, Forest, Kind, Trace
-from benchsuite.report.figures.style import HUES, SIDE, dash_of, hue_of, is_hollow, mark_of
 
 BEHIND = (13, 29, 45)
 """How far to the right of lines' ends numbers stand; of neighbours in y each at another place."""
@@ -53,7 +52,11 @@ def _points(figure: Figure, canvas: Canvas) -> Drawn:
         numbers = {trace.label: number for number, trace in enumerate(means, 1)}
         shown = [*means, *published]
         chart.numbers([_end(chart, trace) for trace in shown], [numbers[trace.label] for trace in shown])
-    return chart.drawn(_legend(means, numbered, _mark_sample))
+
+    def sample(trace: Trace) -> Sample:
+        return mark_sample(mark_of(trace.style), hue_of(trace.style), 8, is_hollow(trace.style))
+
+    return chart.drawn(_legend(means, numbered, sample))
 
 
 KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {"curves": _curves, "points": _points}
@@ -74,10 +77,6 @@ def _line_sample(trace: Trace) -> Sample:
         _marks(canvas, [(x + 15.5, y)], trace.style, 7)
 
     return sample
-
-
-def _mark_sample(trace: Trace) -> Sample:
-    return mark_sample(mark_of(trace.style), hue_of(trace.style), 8, is_hollow(trace.style))
 
 
 def _end(chart: Chart, trace: Trace) -> Point:

@@ -6,11 +6,10 @@ A figure may have columns, such as one for each regime: they share lines and sca
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchsuite.report.figures.canvas import Canvas, Look, fitted, segments
+from benchsuite.report.figures.canvas import FOOT, HUES, QUIET, RULE, Canvas, Look, fitted, segments
 from benchsuite.report.figures.chart import Drawn, Sample, area_sample, draw_scale, mark_sample
 from benchsuite.report.figures.model import Axis, Comparison, Forest
 from benchsuite.report.figures.scale import Scale
-from benchsuite.report.figures.style import FOOT, HUES, QUIET, RULE
 
 
 @dataclass(frozen=True)

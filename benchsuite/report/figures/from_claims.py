@@ -64,7 +64,13 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "
 def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[Forest]:
     """A method's rows beside the reference of their boards, better to the right: a figure for each unit."""
     bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
-    lines = [[_of_row(MethodLine(one))] for one in found]
+    lines = [
+        [Comparison(
+            f"{one.board.title}: {one.row.label}", f"{one.task.protocol}, {one.task.metric}", one.outcome,
+            one.task.unit, MethodLine(one).estimate, len(one.pair.seeds),
+        )]
+        for one in found
+    ]  # fmt: skip
     axis = f"Difference to {bases}, better is +"
     return list(_figures(lines, f"method-{links.slug(name)}", "differences", f"{title} against {bases}", axis))
 
@@ -85,12 +91,6 @@ def _of_headline(heading: str, line: ClaimLine) -> Comparison:
     label = ", ".join(filter(None, (" vs. ".join(line.rows), line.claim.column.name, line.common)))
     column = REGIMES[line.judged.regime or "printed"]
     return replace(_of_claim(line, several=False), heading=heading, label=label, column=column)
-
-
-def _of_row(line: MethodLine) -> Comparison:
-    one = line.one
-    heading, label = f"{one.board.title}: {one.row.label}", f"{one.task.protocol}, {one.task.metric}"
-    return Comparison(heading, label, one.outcome, one.task.unit, line.estimate, len(one.pair.seeds))
 
 
 def _figures(lines: Sequence[Sequence[Comparison]], name: str, slug: str, title: str, axis: str) -> Iterator[Forest]:

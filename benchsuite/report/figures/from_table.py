@@ -2,18 +2,94 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 
-from benchsuite.analysis.curves import Curve, Series, mean_curve, series, thinned
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
+from benchsuite.records.schema import Record
 from benchsuite.report import links
-from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken
+from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Part, Trace, distinct, slug, spoken
 from benchsuite.report.numbers import seeds_of
+
+POINTS = 120
+"""The most points of a curve that is drawn."""
+
+
+Curve = list[tuple[float, float]]
+"""Values at steps, which are counted from 1; NaN where there is none."""
+
+
+def curve(record: Record, name: str) -> Curve:
+    """A record's curve. What is evaluated now and then ("protocol.metric") has points only where it was."""
+    pairs = zip(record.curves["step"], record.curves.get(name, ()), strict=False)
+    points = [(step + 1, math.nan if value is None else value) for step, value in pairs if step is not None]
+    return [(step, value) for step, value in points if not ("." in name and math.isnan(value))]
+
+
+def mean_curve(curves: Sequence[Curve]) -> Curve:
+    """The mean where every curve has a step; no value where any of them has none."""
+    by_step = list(map(dict, curves))
+    steps = [step for step, _ in curves[0] if all(step in values for values in by_step)]
+    return [(step, fmean(values[step] for values in by_step)) for step in steps]
+
+
+def thinned(curve: Curve, most: int = POINTS) -> Curve:
+    """Every n-th point of a long curve, and its last one."""
+    stride = math.ceil(len(curve) / most)
+    return curve if stride < 2 else [*curve[:-1:stride], curve[-1]]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a figure, of one run; or the points of one row, a point a run."""
+
+    row: TableRow
+    name: str
+    """The curve, or the column on the y axis."""
+    seeds: Sequence[int]
+    """One for a line over the training, one a point otherwise."""
+    x: Sequence[float]
+    y: Sequence[float]
+    part: str = ""
+    """Of a table whose columns come from different runs: which of them a line is of; several, if they share it."""
+
+
+def series(view: TableView, plot: Plot) -> list[Series]:
+    """All lines of a plot. A curve is NaN where it has no value; other points are skipped."""
+    make = _over_training if plot.x == "step" else _against_column
+    lines = (line for row in view.rows for name in plot.y for line in make(view, plot, row, name))
+    return [line for line in lines if line.x]
+
+
+def _over_training(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
+    parts: dict[str, dict[str, None]] = {}
+    for cell in row.cells:
+        for record in cell.records.values():
+            parts.setdefault(record.run_id, {})[cell.column.part] = None
+    for record in {record.run_id: record for record in row.records}.values():
+        points = [(_x(plot, step), value) for step, value in curve(record, name)]
+        shown = [(x, y) for x, y in points if x is not None]
+        part = " and ".join(parts.get(record.run_id, ()))
+        yield Series(row, name, [record.seed], [x for x, _ in shown], [y for _, y in shown], part)
+
+
+def _against_column(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
+    keys = [column.key for column in view.columns]
+    across, up = (row.cells[keys.index(key)].values for key in (plot.x, name))
+    x = {seed: _x(plot, across[seed]) for seed in across if seed in up}
+    points = [(seed, at) for seed, at in x.items() if at is not None]
+    yield Series(row, name, [seed for seed, _ in points], [at for _, at in points], [up[seed] for seed, _ in points])
+
+
+def _x(plot: Plot, value: float) -> float | None:
+    if plot.x_scale == "minus-inverse-log-squared":
+        return -1 / math.log(value) ** 2 if value > 1 else None
+    return value if plot.x_scale == "linear" or value > 0 else None
+
 
 MOST = 8
 """So many lines differ in style alone; a plot with more of them is drawn a curve at a time."""
@@ -21,18 +97,26 @@ MOST = 8
 
 def table_figures(view: TableView) -> list[Figure]:
     """All figures with anything to show, in the order of the table's file."""
-    return distinct([figure for plot in view.table.plots for figure in _plotted(view, plot)])
+    figures: list[Figure] = []
+    for plot in view.table.plots:
+        if plot.x == "step":
+            figures += _curves(view, plot)
+        else:
+            for key in plot.y:
+                figures += _against(view, plot, view.table.column(plot.x), view.table.column(key))
+    return distinct(figures)
 
 
-def lines_of(label: str, style: int, runs: Iterable[tuple[int, Curve]]) -> list[Trace]:
-    """A line a seed and their mean; of a single run, its line alone. Runs without any value have none."""
-    curves = {seed: curve for seed, curve in runs if curve.known}
-    thin = [(seed, thinned(curve)) for seed, curve in curves.items()]
-    lines = [Trace(label, curve.steps, curve.values, "seed", style, [seed]) for seed, curve in thin]
-    mean = thinned(mean_curve(list(curves.values()))) if len(lines) > 1 else None
-    if mean and mean.known:
-        return [*lines, Trace(label, mean.steps, mean.values, "mean", style)]
-    return [replace(line, part="mean") for line in lines]
+def lines_of(label: str, style: int, curves: Mapping[int, Curve]) -> list[Trace]:
+    """A line a seed and their mean; of a single run, its line alone."""
+    mean = thinned(mean_curve(list(curves.values()))) if len(curves) > 1 else []
+    has_mean = not all(math.isnan(value) for _, value in mean)
+
+    def trace(points: Curve, part: Part, seeds: Sequence[int] = ()) -> Trace:
+        return Trace(label, [step for step, _ in points], [value for _, value in points], part, style, seeds)
+
+    lines = [trace(thinned(curve), "seed" if has_mean else "mean", [seed]) for seed, curve in curves.items()]
+    return [*lines, trace(mean, "mean")] if has_mean else lines
 
 
 def seed_words(traces: Sequence[Trace]) -> str:
@@ -42,14 +126,6 @@ def seed_words(traces: Sequence[Trace]) -> str:
         return "One seed."
     counts = seeds_of(max(thin[trace.label], 1) for trace in traces)
     return f"Thin lines: single seeds; bold lines: their mean ({counts})."
-
-
-def _plotted(view: TableView, plot: Plot) -> Iterator[Figure]:
-    if plot.x == "step":
-        yield from _curves(view, plot)
-    else:
-        for key in plot.y:
-            yield from _against(view, plot, view.table.column(plot.x), view.table.column(key))
 
 
 def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:
@@ -75,7 +151,8 @@ def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence
         row = _row_label(view, first.row) if len(rows) > 1 or len(names) == 1 else ""
         part, name = first.part if len(parts) > 1 else "", first.name.replace("_", " ") if len(names) > 1 else ""
         label = ", ".join(filter(None, [row, part, name]))
-        traces += lines_of(label, style, [(run.seeds[0], Curve(run.x, run.y)) for run in (first, *others)])
+        curves = {run.seeds[0]: list(zip(run.x, run.y, strict=True)) for run in (first, *others)}
+        traces += lines_of(label, style, curves)
     first_name = runs[0].name
     quantity = _quantity(first_name) if len(names) > 1 else first_name
     title = plot.title if len(asked) == len(plot.y) else f"{plot.title}: {spoken(quantity)}"
@@ -84,7 +161,10 @@ def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence
         caption += " On training batches, not on held-out data."
     if plot.x_scale == "minus-inverse-log-squared":
         caption += " The training goes from left to right."
-    y = Axis(spoken(quantity), _is_share(runs))
+    protocol, _, metric = first_name.rpartition(".")
+    results = [record.results.get(protocol) for run in runs for record in run.row.records]
+    is_share = any(result is not None and metric in result.metrics for result in results)
+    y = Axis(spoken(quantity), is_share)
     return _figure(view, "curves", title, caption, _across(plot, STEP), y, traces)
 
 
@@ -149,10 +229,3 @@ def _line(run: Series) -> tuple[object, ...]:
 
 def _quantity(name: str) -> str:
     return name.rpartition(".")[2].split("_")[0]
-
-
-def _is_share(runs: Sequence[Series]) -> bool:
-    """Whether what is evaluated during the training is a metric, which is a fraction."""
-    protocol, _, name = runs[0].name.rpartition(".")
-    results = [record.results.get(protocol) for run in runs for record in run.row.records]
-    return any(result is not None and name in result.metrics for result in results)

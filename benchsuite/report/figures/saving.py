@@ -15,10 +15,9 @@ from matplotlib.patches import Polygon
 from benchsuite.errors import UsageError
 from benchsuite.files import write_named
 from benchsuite.harmless import spelled
-from benchsuite.report.figures.canvas import Look, Point, runs
+from benchsuite.report.figures.canvas import INK, PAPER, QUIET, Look, Point, runs
 from benchsuite.report.figures.drawing import draw
 from benchsuite.report.figures.model import Figure, Forest
-from benchsuite.report.figures.style import INK, PAPER, QUIET
 
 METADATA: Mapping[str, Mapping[str, Any]] = {
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},

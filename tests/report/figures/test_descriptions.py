@@ -8,7 +8,7 @@ import pytest
 from small_figures import curves, points
 
 from benchsuite.report.figures.canvas import fitted
-from benchsuite.report.figures.description import alt
+from benchsuite.report.figures.inline_svg import alt
 from benchsuite.report.figures.model import Axis, Figure, Trace, distinct, slug
 from benchsuite.report.numbers import seeds_of
 

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from small_figures import HOSTILE, ON_PAGES, curves, drawn, points, texts, through
 
 from benchsuite.report.figures.canvas import Look
-from benchsuite.report.figures.description import alt
-from benchsuite.report.figures.inline_svg import path, svg
+from benchsuite.report.figures.inline_svg import alt, path, svg
 from benchsuite.report.figures.model import Figure
 
 Make = Callable[..., Figure]

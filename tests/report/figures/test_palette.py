@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchsuite.report.figures.style import COLOURS, DASHES, HUES, MARKS
+from benchsuite.report.figures.canvas import COLOURS, DASHES, HUES, MARKS
 
 CSS = files("benchsuite.report").joinpath("static/figures.css").read_text("utf-8")
 LIGHT, SCREEN = CSS.split("@media screen {")

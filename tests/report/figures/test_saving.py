@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 from small_figures import curves, drawn
 
 from benchsuite.errors import UsageError
+from benchsuite.report.figures.canvas import PAPER
 from benchsuite.report.figures.model import Figure
 from benchsuite.report.figures.saving import SETTINGS, save, sheet_of
-from benchsuite.report.figures.style import PAPER
 
 Make = Callable[..., Figure]
 
