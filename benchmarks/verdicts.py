@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.analysis.ranking import ranking
-from benchsuite.analysis.stats import ALPHA, Paired, half_width
+from benchsuite.analysis.stats import ALPHA, Paired, half_width, ranking
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
 from benchsuite.planning.search_space import STEPS, shared
 from benchsuite.streams import numpy_stream

@@ -20,7 +20,8 @@ def type_words(node: ast.expr, lookup: Lookup) -> str:
             sides = [type_words(side, lookup) for side in (left, right)]
             return ("; or " if ", " in sides[0] else " or ").join(sides)
         case ast.Subscript(value=ast.Name(id="Literal"), slice=choices):
-            return _choice([ast.unparse(choice) for choice in _several(choices)])
+            *first, last = [ast.unparse(choice) for choice in _several(choices)]
+            return f"{', '.join(first)} or {last}" if first else last
         case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[base, *limits])):
             words = type_words(base, lookup)
             return ", ".join([words, *_limits(limits, whole=words == "int")])
@@ -79,10 +80,6 @@ def _limits(nodes: list[ast.expr], whole: bool) -> list[str]:
         return [f"{bounds['Ge']} to {bounds['Le']}", *(word for word in more if word != "finite")]
     words = {"Gt": "above {}", "Ge": "{} or more", "Lt": "below {}", "Le": "at most {}"}
     return [*(text.format(bounds[name]) for name, text in words.items() if name in bounds), *more]
-
-
-def _choice(values: list[str]) -> str:
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
 def _several(node: ast.expr) -> list[ast.expr]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.gate.decision import Expectations, Expected
+from benchsuite.gate.regress import Expectations, Expected
 from benchsuite.gate.scores import Scores
 from benchsuite.papers import questions
 from benchsuite.papers import schema as papers

@@ -10,9 +10,8 @@ import numpy as np
 
 from benchsuite.analysis.labels import labels, recipes_of, titles
 from benchsuite.analysis.pairing import unpairable
-from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell
-from benchsuite.analysis.stats import Paired, compare, t_quantile
+from benchsuite.analysis.stats import Paired, Rank, Ranking, compare, ranking, t_quantile
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
 from benchsuite.errors import UnknownError

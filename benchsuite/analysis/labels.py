@@ -72,7 +72,7 @@ def titles(
         words = (
             min(known, key=lambda words: (len(words), -known[words], words))
             if known
-            else _described(setup, (recipes or {}).get(setup_id, setup.data.name))
+            else ((recipes or {}).get(setup_id, setup.data.name), *(x.name for x in (setup.image, setup.text) if x))
         )
         shortest.append(", ".join(words))
     named = _with_data(shortest, [setup.data.options for setup in setups.values()])
@@ -95,12 +95,6 @@ def _with_data(names: Sequence[str], options: Sequence[Mapping[str, Any]]) -> li
         ", ".join([name, *(f"{key}={_shown(value)}" for key, value in one.items() if key in varied[name])])
         for name, one in zip(names, options, strict=True)
     ]
-
-
-def _described(setup: Setup, name: str) -> tuple[str, ...]:
-    image = setup.image.name if setup.image else ""
-    text = setup.text.name if setup.text else ""
-    return tuple(filter(None, (name, image, text)))
 
 
 def _settings(record: Record) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Self
 
 from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.premises import PremiseFinding, findings
-from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.stats import Rank, Ranking, ranking
 from benchsuite.papers import Column, Table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.planning.columns import NO_CLASSES, measured_columns, metrics_of

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.stats import (
     AIM,
     ALPHA,
     MOST,
+    Better,
     BySeed,
     Floats,
     Paired,

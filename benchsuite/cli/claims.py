@@ -13,8 +13,7 @@ from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
     from benchsuite.analysis.both_regimes import InBothRegimes
-    from benchsuite.analysis.judged_claims import JudgedClaim
-    from benchsuite.analysis.replication import Again
+    from benchsuite.analysis.judged_claims import Again, JudgedClaim
     from benchsuite.analysis.tracks import TrackAgreement
     from benchsuite.analysis.verdict import Kind
 
@@ -49,8 +48,7 @@ def claims(
     orders of methods agree between each two of them.
     """
     from benchsuite.analysis.both_regimes import in_both_regimes
-    from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
-    from benchsuite.analysis.replication import replicated
+    from benchsuite.analysis.judged_claims import judged_added, judged_claims, replicated, unrun_claims
     from benchsuite.analysis.results import ResultsFolder, in_regime
     from benchsuite.analysis.tracks import across_scales, track_agreements
     from benchsuite.papers import named_tables, read_table
@@ -151,7 +149,7 @@ def both_line(both: "InBothRegimes") -> str:
 
 def again_lines(again: "Sequence[Again]") -> Iterator[str]:
     """What a second laboratory says of each verdict that found a difference, and how often it agrees."""
-    from benchsuite.analysis.replication import agreement
+    from benchsuite.analysis.judged_claims import agreement
     from benchsuite.records.requests import REGIMES
     from benchsuite.report.numbers import paired
 

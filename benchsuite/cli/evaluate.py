@@ -71,8 +71,18 @@ def evaluate(
     from benchsuite.encoders.evaluate import Wanted, evaluate_model, plan_evaluation
     from benchsuite.models.judged import interpolated, judged
 
-    alphas = parse_shares(interpolate)
-    dataset, folders = parse_data(data)
+    try:
+        alphas = [float(part) for part in interpolate.split(",")] if interpolate else []
+    except ValueError:
+        alphas = [-1.0]
+    if any(not 0 <= alpha <= 1 for alpha in alphas):
+        raise UsageError(f'--interpolate "{interpolate}": give numbers from 0 to 1 with commas, such as 0,.5,1.')
+    bare = [text for text in data or () if "=" not in text]
+    folders = parse_folders([text for text in data or () if "=" in text])
+    named = list(dict.fromkeys([*bare, *(name for name in folders if "." not in name)]))
+    if len(named) > 1 and bare:
+        raise UsageError(f"--data names several datasets: {', '.join(named)}. Give one.")
+    of_options = [name.partition(".")[0] for name in folders if "." in name]
     wanted = Wanted(
         task=task,
         options={
@@ -80,7 +90,7 @@ def evaluate(
             for name, value in map(parse_setting, settings or ())
         },
         recipe=recipe,
-        dataset=dataset,
+        dataset=next(iter([*named, *of_options]), None),
         folders=folders | ({MODEL: pretrained} if pretrained else {}),
     )
     show_reading()
@@ -116,25 +126,3 @@ def mixture_lines(evaluations: "Mapping[float, Evaluation]") -> Iterator[str]:
     for alpha, each in evaluations.items():
         cells = [100 * each.results[name].metrics[key] for name, key in shown]
         yield "  ".join([f"{alpha:>7g}", *(f"{cell:>{len(name)}.2f}" for name, cell in zip(names, cells, strict=True))])
-
-
-def parse_shares(text: str | None) -> list[float]:
-    """`0,.5,1` as numbers; none if none were given."""
-    try:
-        shares = [float(part) for part in text.split(",")] if text else []
-    except ValueError:
-        shares = [-1.0]
-    if any(not 0 <= share <= 1 for share in shares):
-        raise UsageError(f'--interpolate "{text}": give numbers from 0 to 1 with commas, such as 0,.5,1.')
-    return shares
-
-
-def parse_data(texts: list[str] | None) -> tuple[str | None, dict[str, str]]:
-    """The dataset that is named, and folders and options as everywhere."""
-    bare = [text for text in texts or () if "=" not in text]
-    folders = parse_folders([text for text in texts or () if "=" in text])
-    named = list(dict.fromkeys([*bare, *(name for name in folders if "." not in name)]))
-    if len(named) > 1 and bare:
-        raise UsageError(f"--data names several datasets: {', '.join(named)}. Give one.")
-    options = [name.partition(".")[0] for name in folders if "." in name]
-    return next(iter([*named, *options]), None), folders

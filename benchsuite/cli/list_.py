@@ -12,7 +12,6 @@ from benchsuite.cli.shared.terminal import say, say_json, say_text
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
-    from benchsuite.papers import Table
     from benchsuite.planning.recipe import Recipe
 
 
@@ -68,17 +67,24 @@ def _print_details(item: dict[str, Any]) -> None:
 def _table(name: str, read: "Callable[[str], Recipe]") -> dict[str, Any]:
     from benchsuite.papers import read_table
     from benchsuite.papers.claim import claims_of
+    from benchsuite.planning.columns import measured_columns
 
     table = read_table(name)
     runnable = sum(row.method is not None for row in table.rows)
     cells = sum(len(row.published) for row in table.rows)
-    scales = ", ".join(table.recipes)
+    scales, scales_run = ", ".join(table.recipes), {}
+    for scale, used in table.recipes.items():
+        recipe = read(used)
+        rows = [row for row in table.rows if row.method and not recipe.lacks(row.backbone, row.variant)]
+        columns = measured_columns(table, recipe)
+        about = {"rows": len(rows), "columns": len(columns.measures), "columns_missing": columns.missing}
+        scales_run[scale] = {"recipe": used, **about}
     return {
         "name": name,
         "summary": f"{table.title} ({runnable} of {len(table.rows)} rows can be run, {cells} numbers; {scales})",
         "title": table.title,
         "locator": table.locator,
-        "scales": {scale: _coverage(table, recipe, read(recipe)) for scale, recipe in table.recipes.items()},
+        "scales": scales_run,
         "rows": [row.name for row in table.rows],
         "rows_runnable": runnable,
         "rows_quoted": sum(bool(row.quoted) for row in table.rows),
@@ -87,15 +93,6 @@ def _table(name: str, read: "Callable[[str], Recipe]") -> dict[str, Any]:
         "claims": len(claims_of(table)),
         "plots": [plot.title for plot in table.plots],
     }
-
-
-def _coverage(table: "Table", name: str, recipe: "Recipe") -> dict[str, Any]:
-    """The rows and columns of a table that a recipe can run."""
-    from benchsuite.planning.columns import measured_columns
-
-    rows = [row for row in table.rows if row.method and not recipe.lacks(row.backbone, row.variant)]
-    columns = measured_columns(table, recipe)
-    return {"recipe": name, "rows": len(rows), "columns": len(columns.measures), "columns_missing": columns.missing}
 
 
 def _recipe(name: str) -> dict[str, Any]:

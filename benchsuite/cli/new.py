@@ -129,7 +129,12 @@ def new_table(
     for each in rows:
         if each not in methods:
             raise UnknownError("method", each, methods, hint=IN_A_PLUGIN)
-    scales = dict(map(scale_of, recipe or DEFAULT_RECIPES))
+    scales = {}
+    for text in recipe or DEFAULT_RECIPES:
+        scale, _, of = (part.strip() for part in text.partition("="))
+        if not (scale and of):
+            raise UsageError(f'--recipe "{text}": write SCALE=RECIPE.')
+        scales[scale] = of
     recipes = [read_recipe(of) for of in scales.values()]
     columns = [column_of(each, recipes[0]) for each in measure]
     content = table_of(name, scales, columns, rows, recipes[0])
@@ -144,14 +149,6 @@ def new_table(
     say(f"wrote {target}: {len(table.rows)} rows, {len(table.columns)} columns")
     files = "".join(f" --plugin {shlex.quote(str(file))}" for file in plugin or ())
     say(f"then: benchsuite repro {name} --scale {next(iter(scales))} --tables {shlex.quote(str(tables))}{files}")
-
-
-def scale_of(text: str) -> tuple[str, str]:
-    """`small=scenes-small` as a scale and its recipe."""
-    scale, _, recipe = (part.strip() for part in text.partition("="))
-    if not (scale and recipe):
-        raise UsageError(f'--recipe "{text}": write SCALE=RECIPE.')
-    return scale, recipe
 
 
 def new_leaderboard(

@@ -35,8 +35,7 @@ def regress(
     --store keeps the scores, and --against fails where they fell by more than the interval over replicates allows.
     Exit code 1 if a method crashed or regressed.
     """
-    from benchsuite.gate.decision import BAD
-    from benchsuite.gate.regress import expectations_file, gate, gated, update_expectations
+    from benchsuite.gate.regress import BAD, expectations_file, gate, gated, update_expectations
     from benchsuite.gate.scores import RECIPE, check_scores, measured, read_scores
 
     if sum(map(bool, (update, store, against))) > 1:

@@ -1,7 +1,7 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,6 @@ from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.table_view import TableView
     from benchsuite.execution.events import Failed
     from benchsuite.planning.plan import Plan
     from benchsuite.records.contents import Contents
@@ -89,6 +88,8 @@ def repro(
     from benchsuite.execution.preflight import require_ready
     from benchsuite.papers.reader import named_tables, usual_scale
     from benchsuite.planning.plan import plan_tables, row_names
+    from benchsuite.report.numbers import counted
+    from benchsuite.work.duration import duration
     from benchsuite.work.session import failure
     from benchsuite.work.tables import TableWork
 
@@ -111,7 +112,17 @@ def repro(
     work = TableWork(plan(), store.read(), results, keep_weights, tune)
     if tune:
         require_none_shipped("--tune", work.contents, results)
-    say(summary(work, session, tables, scale))
+    what = tables[0] if len(tables) == 1 else f"{len(tables)} tables"
+    states, to_tune = [work.state(run) for run in work.runs], [trial.run for trial in work.trials.to_do]
+    measured: dict[str, Record | Trial] = {**work.contents.records, **work.trials.measured}
+    brought, n_refused = sum(len(content.trials) for content in work.trials.brought), states.count("refused")
+    first = f", {counted(len(to_tune), 'trial')} first" if to_tune else ""
+    first += f", {counted(brought, 'trial')} come with benchsuite" if brought else ""
+    time = duration([*to_tune, *work.missing], session.workplace.jobs_for(work.missing), measured)
+    regimes = {plan.request.regime for plan in work.plans}
+    in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if "tuned" in regimes else ""
+    to_do = f"{counted(len(states), 'run')}, {states.count('to do')} to do{f', {n_refused} refused' * bool(n_refused)}"
+    say(f"{what} at scale {scale}{in_words}: {to_do}{first}{time}.")
     problems = [*work.problems, *session.check(work.missing, work.trials)]
     if dry_run:
         say(*work.lines())
@@ -120,7 +131,11 @@ def repro(
             say_json({"scale": scale, "runs": work.states(), "to_tune": len(work.trials.to_do)})
         return
     require_ready(problems)
+    from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.results import ResultsFolder
+    from benchsuite.cli.claims import both_line
+    from benchsuite.records.requests import REGIMES
+    from benchsuite.report.answer import answer
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
     from benchsuite.report.leaderboard import Leaderboard
@@ -131,12 +146,16 @@ def repro(
     work, failed = do_tables(work, plan, session)
     done = replace(work, contents=store.read())
     read = ResultsFolder.read(results, done.contents)
-    site = write_site(report, Leaderboard.of(read))
+    board = Leaderboard.of(read)
+    site = write_site(report, board)
     requested = {each.request.name for each in done.plans}
     own = [view for view in read.views if view.asked.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     if len(tables) == 1:
-        say(*(line for view in own for line in table_lines(view)), *claim_answers(own))
+        say(*(line for view in own for line in table_lines(view)), *map(both_line, in_both_regimes(own)))
+        for one in (one for view in own if len(own) == 1 for one in board.claims[view.asked.name]):
+            if one.claim.headline and one.regime and one.verdict.kind != "not selected":
+                say(f"{one.claim.name}, {REGIMES[one.regime]}: {answer(one)}")
     for row, count, gain in climbs(work.trials):
         if (gain.difference or 0) > CLIMBING:
             say(f"still climbing: {climb_line(row, count, gain)}; --trials {2 * count} doubles them")
@@ -149,23 +168,6 @@ def repro(
     if failed:
         raise failure(failed, len(work.missing), store.logs, read.left_out)
     read.require_whole()
-
-
-def claim_answers(views: "Sequence[TableView]") -> "Iterator[str]":
-    """What came of each headline claim of a table: a line, of both regimes where there are both."""
-    from benchsuite.analysis.both_regimes import in_both_regimes
-    from benchsuite.analysis.judged_claims import judged_claims
-    from benchsuite.cli.claims import both_line
-    from benchsuite.records.requests import REGIMES
-    from benchsuite.report.answer import answer
-
-    if len(views) > 1:
-        yield from map(both_line, in_both_regimes(views))
-        return
-    for view in views:
-        for one in judged_claims(view):
-            if one.claim.headline and one.verdict.kind != "not selected":
-                yield f"{one.claim.name}, {REGIMES[view.asked.regime]}: {answer(one)}"
 
 
 def require_none_shipped(option: str, contents: "Contents", results: Path) -> None:
@@ -181,27 +183,6 @@ def require_none_shipped(option: str, contents: "Contents", results: Path) -> No
         raise UsageError(
             f"{option}: {results} has runs or trials that come with benchsuite. Give another --results FOLDER."
         )
-
-
-def summary(work: "TableWork", session: "Session", tables: Sequence[str], scale: str) -> str:
-    """How many runs and trials there are, how many of them are to do, and how long that may take."""
-    from benchsuite.report.numbers import counted
-    from benchsuite.work.duration import duration
-
-    what = tables[0] if len(tables) == 1 else f"{len(tables)} tables"
-    states = [work.state(run) for run in work.runs]
-    n_refused, to_tune = states.count("refused"), [trial.run for trial in work.trials.to_do]
-    measured: dict[str, Record | Trial] = {**work.contents.records, **work.trials.measured}
-    first = f", {counted(len(to_tune), 'trial')} first" if to_tune else ""
-    brought = sum(len(content.trials) for content in work.trials.brought)
-    first += f", {counted(brought, 'trial')} come with benchsuite" if brought else ""
-    time = duration([*to_tune, *work.missing], session.workplace.jobs_for(work.missing), measured)
-    regimes = {plan.request.regime for plan in work.plans}
-    in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if "tuned" in regimes else ""
-    return (
-        f"{what} at scale {scale}{in_words}: {counted(len(states), 'run')}, {states.count('to do')} to do"
-        f"{f', {n_refused} refused' * bool(n_refused)}{first}{time}."
-    )
 
 
 def do_tables(

@@ -56,7 +56,14 @@ def verify(
     if data and not rerun:
         raise UsageError("--data goes with --rerun, which reads data again.")
     load_own(tables, plugin)
-    unloaded = list(load_rules())
+    unloaded = []
+    for card in tasks.cards().values():  # of installed packages: the import registers their rules
+        if not card.module.startswith("benchsuite."):
+            try:
+                tasks.get(card.name)
+            except UsageError as error:
+                message = f"its numbers are not recomputed: {error}"
+                unloaded.append(Finding(f"task {card.name}", message, "install what it imports"))
     audits = []
     for folder in (Path(what), Path(what) / SECOND):
         if folder.is_dir():
@@ -79,17 +86,6 @@ def verify(
         say(*(line for audit in audits for line in lines(audit)))
     if any(audit.problems for audit in audits):
         raise typer.Exit(1)
-
-
-def load_rules() -> Iterator[Finding]:
-    """Import the tasks of installed packages, which register their rules; a note on each that cannot be imported."""
-    for card in tasks.cards().values():
-        if not card.module.startswith("benchsuite."):
-            try:
-                tasks.get(card.name)
-            except UsageError as error:
-                message = f"its numbers are not recomputed: {error}"
-                yield Finding(f"task {card.name}", message, "install what it imports")
 
 
 def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path]) -> None:

@@ -15,8 +15,7 @@ from benchsuite.cluster.slurm import JobState
 from benchsuite.errors import RunError, UsageError
 from benchsuite.execution.events import Event, Failed, Finished, Queued
 from benchsuite.execution.ticket import Ticket, TicketFolder, Watched, read_json
-from benchsuite.files import write_whole
-from benchsuite.locks import locked
+from benchsuite.files import locked, write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.names import stem

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.files import OF_WRITING, put, remove, writing_to
-from benchsuite.locks import FOR_EVER, locked
+from benchsuite.files import FOR_EVER, OF_WRITING, locked, put, remove, writing_to
 from benchsuite.paths import CACHE
 
 Column = NDArray[Any] | list[list[str]]

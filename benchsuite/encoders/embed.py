@@ -21,8 +21,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.readers.embedded import FORMAT, MANIFEST, Embedded, File, Request, SplitFiles, read_manifest
 from benchsuite.data.readers.files import content_digests, remember
 from benchsuite.errors import RunError, UnknownError, UsageError
-from benchsuite.files import require_writable, write_whole
-from benchsuite.locks import BusyError, locked
+from benchsuite.files import BusyError, locked, require_writable, write_whole
 from benchsuite.models.asked import asked
 from benchsuite.models.frozen import FrozenImages, FrozenTexts
 from benchsuite.planning.data_folders import open_dataset, resolve_data

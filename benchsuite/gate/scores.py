@@ -14,7 +14,7 @@ from benchsuite.analysis.stats import half_width
 from benchsuite.errors import UsageError
 from benchsuite.execution.measure import measure
 from benchsuite.files import read_stored, reason_of
-from benchsuite.gate.decision import Check, Kind
+from benchsuite.gate.regress import Check, Kind
 from benchsuite.planning.plan import plan_under
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods

@@ -146,7 +146,10 @@ def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None,
     version = content.get("schema")
     if version != SCHEMA:
         message = f"record schema {version!r}; this benchsuite reads schema {SCHEMA}"
-        return None, [Finding(name, message, _reader(content))]
+        environment = content.get("environment")
+        wrote = environment.get("benchsuite") if isinstance(environment, Mapping) else None
+        fix = f"use benchsuite {wrote}, which wrote it" if isinstance(wrote, str) else "use what wrote it"
+        return None, [Finding(name, message, fix)]
     record = None
     messages = [] if _sealed(content) else [BROKEN_SEAL]
     try:
@@ -166,13 +169,6 @@ def _sealed(content: Mapping[str, Any]) -> bool:
         return content_digest(content) == content.get("digest")
     except ValueError:  # what has no canonical form, such as NaN, was never sealed
         return False
-
-
-def _reader(content: Mapping[str, Any]) -> str:
-    """What can read a record of another schema."""
-    environment = content.get("environment")
-    version = environment.get("benchsuite") if isinstance(environment, Mapping) else None
-    return f"use benchsuite {version}, which wrote it" if isinstance(version, str) else "use what wrote it"
 
 
 def where(error: Mapping[str, Any]) -> str:

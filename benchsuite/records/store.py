@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import UsageError
-from benchsuite.files import put, read_stored, reason_of, require_writable, write_whole, writing_to
-from benchsuite.locks import lock_of, locked
+from benchsuite.files import lock_of, locked, put, read_stored, reason_of, require_writable, write_whole, writing_to
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem

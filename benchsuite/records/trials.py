@@ -17,8 +17,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
-from benchsuite.files import MEGABYTE, read_stored, reason_of, write_whole
-from benchsuite.locks import lock_of, locked
+from benchsuite.files import MEGABYTE, lock_of, locked, read_stored, reason_of, write_whole
 from benchsuite.records.json_text import parse_text
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS

@@ -13,8 +13,8 @@ from benchsuite.canonical import short_digest
 from benchsuite.papers import Column
 from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import RowKey
+from benchsuite.report.figures.chart import Scale
 from benchsuite.report.figures.model import Estimate
-from benchsuite.report.figures.scale import Scale
 from benchsuite.report.figures.strips import ruler
 from benchsuite.report.numbers import counted, paired, published_gain, size
 

@@ -123,17 +123,13 @@ def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -
     way, within = RECALL.fullmatch(metric).groups()  # type: ignore[union-attr]
     ranks = {}
     for seed in sorted(ours.records.keys() & theirs.records.keys()):
-        pair = [_ranks(cell.records[seed], f"{protocol}.{way}", files) for cell in (ours, theirs)]
-        if pair[0] is not None and pair[1] is not None:
-            ranks[seed] = pair[0], pair[1]
+        both = [cell.records[seed] for cell in (ours, theirs)]
+        beside = [files[record.run_id].with_name(record.ranks.file) for record in both]
+        if all(file.is_file() for file in beside):  # of a record that comes with benchsuite there may be none
+            opened = [open_ranks(f, f.read_bytes(), record.results) for f, record in zip(beside, both, strict=True)]
+            ranks[seed] = opened[0][f"{protocol}.{way}"], opened[1][f"{protocol}.{way}"]
     if not ranks:
         return None
     first = ours.records[next(iter(ranks))]
     items = in_words(first, first.setup.protocols[protocol].options["split"])
     return Single(claim, int(within), items, way == "i2t", ranks) if items else None
-
-
-def _ranks(record: Record, name: str, files: Mapping[str, Path]) -> Whole | None:
-    """Those beside a record; of one that comes with benchsuite there may be none."""
-    file = files[record.run_id].with_name(record.ranks.file)
-    return open_ranks(file, file.read_bytes(), record.results)[name] if file.is_file() else None

@@ -7,11 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from benchsuite.analysis.against import Against, against_reference
+from benchsuite.analysis.against import Against, RelativeCost, against_reference, costs
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.costs import RelativeCost, costs
-from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
-from benchsuite.analysis.replication import Again, replicated
+from benchsuite.analysis.judged_claims import Again, JudgedClaim, judged_added, judged_claims, replicated
 from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
@@ -89,10 +87,6 @@ class Leaderboard:
     @property
     def records(self) -> Mapping[str, Record]:
         return self.contents.records
-
-    def prepare(self) -> None:
-        """Compute now what many pages show, so that the processes that write them need not each do it."""
-        _ = self.claims, self.added, self.costs, self.methods
 
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from benchsuite.analysis.against import Against, Outcome, principal
 from benchsuite.analysis.boards import BoardRow
+from benchsuite.report.figures.chart import Scale
 from benchsuite.report.figures.model import Estimate
-from benchsuite.report.figures.scale import Scale
 from benchsuite.report.figures.strips import ruler
 from benchsuite.report.numbers import counted, paired
 

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from benchsuite.analysis.against import outcomes
-from benchsuite.analysis.costs import reference
+from benchsuite.analysis.against import outcomes, reference
 from benchsuite.papers.questions import acts_of
 from benchsuite.papers.reader import bibliography
-from benchsuite.report.figures.from_trials import sensitivity_figures
+from benchsuite.report.figures.from_table import sensitivity_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from benchsuite.analysis.against import decisions, outcomes
+from benchsuite.analysis.against import decisions, outcomes, reference
 from benchsuite.analysis.boards import Board, comparison, paired
-from benchsuite.analysis.costs import reference
-from benchsuite.analysis.judged_claims import JudgedClaim
-from benchsuite.analysis.replication import agreement
+from benchsuite.analysis.judged_claims import agreement
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -98,6 +96,9 @@ def table(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
     view = views[-1]
     added = leaderboard.added[view.asked.name]
     claims = leaderboard.claims[view.asked.name]
+    marks: defaultdict[tuple[RowKey, str], Counter[str]] = defaultdict(Counter)
+    for claim in (one for one in (*claims, *added) if one.claim.headline):
+        marks[claim.claim.row, claim.claim.column.key][claim.verdict.kind] += 1
     figures = [(view.asked.regime, figure) for view in views for figure in table_figures(view)]
     if len(views) > 1:
         figures = [(regime, replace(one, title=f"{one.title}, {REGIMES[regime]}")) for regime, one in figures]
@@ -120,7 +121,7 @@ def table(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
         "leading": bool(figures and view.table.plots),
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
-        "marks": verdicts_by_cell([*claims, *added]),
+        "marks": marks,
         "differences": view.setting.measures.keys() - view.setting.stand_ins.keys(),
         "figures": distinct([figure for _, figure in figures]),
         "exports": {
@@ -191,14 +192,6 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "outcomes": method_lines.OUTCOMES,
         "forests": method_lines.forests,
     }
-
-
-def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:
-    """By row and column: how many headline claims on that number have which verdict."""
-    counts: defaultdict[tuple[RowKey, str], Counter[str]] = defaultdict(Counter)
-    for claim in (claim for claim in claims if claim.claim.headline):
-        counts[claim.claim.row, claim.claim.column.key][claim.verdict.kind] += 1
-    return counts
 
 
 def command(view: TableView) -> str:

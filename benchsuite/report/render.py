@@ -11,8 +11,8 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from benchsuite import __version__
-from benchsuite.analysis import replication
 from benchsuite.analysis.both_regimes import MEANING
+from benchsuite.analysis.judged_claims import AGAIN_MEANING
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
 from benchsuite.records.requests import REGIMES
@@ -54,7 +54,7 @@ def _environment() -> Environment:
     environment.filters |= {"aligned": aligned, "math": math, "paragraphs": paragraphs, "prose": prose, "typed": typed}
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.globals |= {
-        "AGAIN_MEANING": replication.MEANING,
+        "AGAIN_MEANING": AGAIN_MEANING,
         "bar": bar,
         "claim_anchor": anchor,
         "claim_remark": remark,

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import require_writable, write_whole, writing_to
-from benchsuite.locks import locked
+from benchsuite.files import locked, require_writable, write_whole, writing_to
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
@@ -47,7 +46,8 @@ def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
         names.add(GUIDE)
     with locked(folder / LOCK, BUILDING_SECONDS), writing_to(folder, "--report"):
         written = [_write(folder, name, content) for name, content in assets()]
-        leaderboard.prepare()
+        # computed now, so that the processes that write pages need not each do it
+        _ = leaderboard.claims, leaderboard.added, leaderboard.costs, leaderboard.methods
         for files in spread(lambda page: write_page(folder, page, names), pages, few=FEW_PAGES):
             written += files
         list_ = folder / WRITTEN

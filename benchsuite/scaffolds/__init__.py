@@ -71,12 +71,8 @@ def files_of(template: str, words: Mapping[str, str]) -> Iterator[tuple[Path, st
             re.sub("MODULE|NAME|PACKAGE", lambda word: words[word[0].lower()], re.sub(r"^DOT", ".", part))
             for part in file.relative_to(root).parts
         ]
-        yield Path(*parts).with_suffix(""), filled(file.read_text("utf-8"), words)
-
-
-def filled(text: str, words: Mapping[str, str]) -> str:
-    """The text with its words; one that has no meaning is a KeyError."""
-    return re.sub(r"<<(\w+)>>", lambda word: words[word[1]], text)
+        text = re.sub(r"<<(\w+)>>", lambda word: words[word[1]], file.read_text("utf-8"))
+        yield Path(*parts).with_suffix(""), text
 
 
 def write_new(folder: Path, files: Mapping[Path, str]) -> list[Path]:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from benchsuite.errors import Interrupted, UsageError
-from benchsuite.files import reason_of, write_whole
-from benchsuite.locks import BusyError, locked
+from benchsuite.files import BusyError, locked, reason_of, write_whole
 from benchsuite.records.checkpoints import (
     EVERY,
     Every,

@@ -7,8 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from benchsuite.errors import UsageError
-from benchsuite.files import read_stored, reason_of, sha256_of
-from benchsuite.locks import is_lock
+from benchsuite.files import is_lock, read_stored, reason_of, sha256_of
 from benchsuite.records.contents import Contents, read_contents
 from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
@@ -142,23 +141,17 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.notes += _other_files(folder, contents.files)
     audit.problems += [*check_digests(audit.records), *check_counts(audit.records)]
     audit.problems += check_repeats(audit.records, audit.ranks)
-    _add_trials(audit)
+    tuned = {name: record for name, record in audit.records.items() if record.tuned}
+    if contents.trials or tuned:
+        from benchsuite.verify import audit_trials  # with pyarrow, and few folders have trials
+
+        for recipe, trials in contents.trials.items():
+            where = f"{TRIALS}/{recipe}.parquet"
+            audit.problems += [*audit_trials.check_trials(trials, where), *audit_trials.check_draws(trials, where)]
+            audit.notes += audit_trials.unknown_draws(trials, where)
+        audit.problems += audit_trials.check_tuned(tuned, contents.trials.values())
     audit.notes += _version_notes(audit.records)
     return audit
-
-
-def _add_trials(audit: Audit) -> None:
-    """Check the folder's trials, what their numbers draw, and records that were tuned by them."""
-    tuned = {name: record for name, record in audit.records.items() if record.tuned}
-    if not (audit.contents.trials or tuned):
-        return
-    from benchsuite.verify import audit_trials  # with pyarrow, and few folders have trials
-
-    for recipe, file in audit.contents.trials.items():
-        where = f"{TRIALS}/{recipe}.parquet"
-        audit.problems += [*audit_trials.check_trials(file, where), *audit_trials.check_draws(file, where)]
-        audit.notes += audit_trials.unknown_draws(file, where)
-    audit.problems += audit_trials.check_tuned(tuned, audit.contents.trials.values())
 
 
 def audit_run(path: Path, rules: Rules) -> Audit:

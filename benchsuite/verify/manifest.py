@@ -13,8 +13,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import digest
 from benchsuite.errors import UsageError
-from benchsuite.files import write_whole
-from benchsuite.locks import lock_of, locked
+from benchsuite.files import lock_of, locked, write_whole
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import MANIFEST
 from benchsuite.records.record_file import FileError, Finding

@@ -4,7 +4,6 @@ A results folder has them in the layout of `--tables`, so its pages can be made 
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.folders import PAPERS, RECIPES, built_in_recipes, built_in_tables, recipe_files, table_files
@@ -26,26 +25,19 @@ def keep(store: Store, request: TableRequest) -> Iterator[str]:
 
     With the table go those of its paper that have the scale: they say how many claims its families have.
     """
-    recipe = read_table(request.table).recipes[request.scale]
-    own = {f"{PAPERS}/{name}.toml": file for name, file in _of_paper(request).items()}
+    recipe, built_in = read_table(request.table).recipes[request.scale], built_in_tables()
+    paper = f"{request.table.partition('/')[0]}/"
+    own = {
+        f"{PAPERS}/{name}.toml": file
+        for name, file in ({} if request.table in built_in else table_files()).items()
+        if name not in built_in and name.startswith(paper)
+        if name == request.table or request.scale in read_table_file(name, file).recipes
+    }
     if recipe not in built_in_recipes():
         own[f"{RECIPES}/{recipe}.toml"] = recipe_files()[recipe]
     for name, file in own.items():
         if store.keep(name, file):
             yield f"changed: {store.folder / name} was another one, and is now as {file}."
-
-
-def _of_paper(request: TableRequest) -> dict[str, Path]:
-    """The request's table, unless it is built in, and such tables of its paper that have the scale."""
-    built_in, (paper, _, _) = built_in_tables(), request.table.partition("/")
-    if request.table in built_in:
-        return {}
-    own = {name: file for name, file in table_files().items() if name not in built_in and name.startswith(f"{paper}/")}
-    return {
-        name: file
-        for name, file in own.items()
-        if name == request.table or request.scale in read_table_file(name, file).recipes
-    }
 
 
 def check_tables(audit: Audit) -> None:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from benchsuite.analysis.against import cost, costs, reference
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.costs import cost, costs, reference
 from benchsuite.records.schema import Record, TunedBy
 
 Runs = dict[int, Record]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.analysis.ranking import Rank, Unpairable, ranking
-from benchsuite.analysis.stats import compare, holm
+from benchsuite.analysis.stats import Rank, Unpairable, compare, holm, ranking
 from benchsuite.errors import RecordError
 
 Values = dict[str, dict[int, float]]

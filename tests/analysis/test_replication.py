@@ -3,7 +3,7 @@
 import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
 
-from benchsuite.analysis.replication import replicated
+from benchsuite.analysis.judged_claims import replicated
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
 

@@ -17,7 +17,7 @@ from support.tiny_recipes import VECTORS
 
 from benchsuite.cli import application
 from benchsuite.gate import regress
-from benchsuite.gate.decision import Check, Kind
+from benchsuite.gate.regress import Check, Kind
 from benchsuite.records.store import Store
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")

@@ -15,8 +15,19 @@ from benchsuite.data.batches import BatchPlan
 from benchsuite.errors import UsageError
 from benchsuite.execution.evaluate import opened
 from benchsuite.gate import regress
-from benchsuite.gate.decision import BAD, FIRST, Check, check_arithmetic, check_method
-from benchsuite.gate.regress import arithmetic, gate, gated, plan, read_expectations, update_expectations
+from benchsuite.gate.regress import (
+    BAD,
+    FIRST,
+    Check,
+    arithmetic,
+    check_arithmetic,
+    check_method,
+    gate,
+    gated,
+    plan,
+    read_expectations,
+    update_expectations,
+)
 from benchsuite.methods import method_class
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch

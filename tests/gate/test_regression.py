@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from benchsuite.gate.decision import Expected, check_method
+from benchsuite.gate.regress import Expected, check_method
 
 CURVES = {
     "loss": [[4.0, 3.0], [4.1, 3.1]],

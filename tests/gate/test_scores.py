@@ -15,7 +15,7 @@ from support.commands import exit_code
 from support.tiny_recipes import VECTORS
 
 from benchsuite.analysis.stats import half_width
-from benchsuite.gate.decision import Check
+from benchsuite.gate.regress import Check
 from benchsuite.gate.scores import Scores, check_scores
 from benchsuite.methods import method_class
 

@@ -11,10 +11,8 @@ from support.copies import Copy, as_process_1, only_linux
 from support.made_trials import trials_file, trials_of
 from support.planned import request_of
 
-from benchsuite import locks
 from benchsuite.errors import UsageError
-from benchsuite.files import require_writable
-from benchsuite.locks import lock_of, locked
+from benchsuite.files import lock_of, locked, require_writable
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.store import Store
 from benchsuite.records.trials import add_trials, read_trials
@@ -71,7 +69,7 @@ def test_a_lock_that_is_not_given_is_named_with_what_to_do(tmp_path: Path, monke
     store = Store(tmp_path)
     store.add_request(request("InfoNCE"))
     (file,) = tmp_path.glob("tables/*.json")
-    monkeypatch.setattr(locks.locked.__wrapped__, "__defaults__", (0.1,))  # type: ignore[attr-defined]
+    monkeypatch.setattr(locked.__wrapped__, "__defaults__", (0.1,))  # type: ignore[attr-defined]
     message = r"table1-smoke\.json\.lock: another process still holds this lock after 0\.1 s\. Let it end, or end it"
     with locked(lock_of(file)), pytest.raises(UsageError, match=message):
         store.add_request(request("TS"))

@@ -8,7 +8,7 @@ from support.html_pages import Reading, leaderboard
 from support.views import found, view_of
 
 from benchsuite.errors import UsageError
-from benchsuite.locks import locked
+from benchsuite.files import locked
 from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record

@@ -20,7 +20,7 @@ from support.whole_folder import drawn_trials
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.locks import lock_of
+from benchsuite.files import lock_of
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import Record, Result, Sidecar, TunedBy, content_digest
 from benchsuite.records.store import Store

@@ -14,7 +14,7 @@ BEHIND = (13, 29, 45)
 def draw(figure: Figure | Forest, canvas: Canvas) -> tuple[float, float]:
     """Draw it with its legend; its width and height."""
     drawn = forest(figure, canvas) if isinstance(figure, Forest) else KINDS[figure.kind](figure, canvas)
-    return drawn.width, draw_legend(canvas, drawn)
+    return drawn[0], draw_legend(canvas, *drawn)
 
 
 def _curves(figure: Figure, canvas: Canvas) -> Drawn:

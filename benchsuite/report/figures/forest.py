@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchsuite.report.figures.canvas import FOOT, HUES, QUIET, RULE, Canvas, Look, fitted, segments
-from benchsuite.report.figures.chart import Drawn, Sample, area_sample, draw_scale, mark_sample
+from benchsuite.report.figures.chart import Drawn, Sample, Scale, area_sample, draw_scale, mark_sample
 from benchsuite.report.figures.model import Axis, Comparison, Forest
-from benchsuite.report.figures.scale import Scale
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def forest(figure: Forest, canvas: Canvas) -> Drawn:
         there = [(at, one) for at, line in zip(heights, figure.lines, strict=True) for one in line]
         _draw_column([(at, one) for at, one in there if one.column == column], canvas, foot, scale, layout)
     _draw_headings(figure, columns, canvas, heights, layout)
-    return Drawn(layout.start(len(columns)), foot + FOOT, _legend(every, layout))
+    return layout.start(len(columns)), foot + FOOT, _legend(every, layout)
 
 
 def _heights(figure: Forest, layout: Layout) -> list[float]:

@@ -15,8 +15,7 @@ from benchsuite.errors import UnknownError, UsageError
 from benchsuite.records.requests import REGIMES
 from benchsuite.report import links
 from benchsuite.report.claim_lines import ClaimLine
-from benchsuite.report.figures.from_table import table_figures
-from benchsuite.report.figures.from_trials import sensitivity_figures
+from benchsuite.report.figures.from_table import sensitivity_figures, table_figures
 from benchsuite.report.figures.model import Comparison, Figure, Forest, distinct
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.method_lines import MethodLine

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from markupsafe import Markup, escape
 
 from benchsuite.harmless import spelled
+from benchsuite.report.figures.chart import Scale
 from benchsuite.report.figures.model import Axis, Estimate
-from benchsuite.report.figures.scale import Scale
 from benchsuite.report.numbers import tick
 
 MARGIN = 3.0

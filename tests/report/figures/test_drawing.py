@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from small_figures import GAP, Recorder, curves, drawn, forest, forest_of, line, points
 
 from benchsuite.report.figures.canvas import HUES, LEFT, QUIET, SIDE, TOP, WIDTH
+from benchsuite.report.figures.chart import Scale
 from benchsuite.report.figures.model import Axis, Comparison, Estimate, Figure, Trace
-from benchsuite.report.figures.scale import Scale
 
 Make = Callable[..., Figure]
 

@@ -3,7 +3,7 @@
 from support.made_trials import RULE, trials_of
 
 from benchsuite.records.trials import TrialsFile
-from benchsuite.report.figures.from_trials import sensitivity_figures
+from benchsuite.report.figures.from_table import sensitivity_figures
 
 
 def test_each_trial_of_a_search_is_a_point_and_the_best_of_each_replicate_stands_out() -> None:
