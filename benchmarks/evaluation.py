@@ -16,9 +16,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.graded import means, rank
-from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
-from benchsuite.evaluation.labelled import LabelledRows
-from benchsuite.evaluation.linear_probe import probe_ranks
+from benchsuite.evaluation.labelled import LabelledRows, plain_vote_ranks, probe_ranks, vote_ranks
 from benchsuite.evaluation.multi_instance import Actions, relevancy_parts
 from benchsuite.evaluation.rank_metrics import recall
 

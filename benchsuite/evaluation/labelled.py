@@ -1,7 +1,10 @@
-"""What tasks read that classify: labels with names, and features of splits with their classes."""
+"""Classification of frozen features, by neighbours and by a linear probe, and what all tasks read that classify: labels
+with names, and features of splits with their classes.
+"""
 
+import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -13,6 +16,11 @@ from torch import Tensor
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import Embedder, Task, tensor_of
+from benchsuite.evaluation.rank_metrics import PLAIN
+from benchsuite.evaluation.ranks import block_rows
+from benchsuite.fields import Count, Positive
+from benchsuite.records.recompute import Scores
+from benchsuite.registry import register_task
 
 
 @dataclass(frozen=True)
@@ -108,3 +116,140 @@ def require_rows(task: str, what: str, rows: Tensor) -> None:
         raise UsageError(f"{task}: {what} must be [N, D] with N at least 1; given {list(rows.shape)}.")
     if bad := torch.nonzero(~torch.isfinite(rows).all(1)).flatten()[:1].tolist():
         raise UsageError(f"{task}: {what}: row {bad[0]} is not finite.")
+
+
+BLOCK = 512
+
+
+@register_task("knn", title="Weighted nearest neighbours", version=2, metrics=("top1", "top5"), headline="top1")
+class NearestNeighbours(Classification):
+    """Top-1/5 accuracy of a vote among the k nearest training samples, each weighing exp(cos / temperature).
+
+    Features are the tower's own, before the projection, L2-normalised. k = 200 and temperature 0.1 are the protocol of
+    DySTreSS's small-scale tables; those of ImageNet-100 take k = 20. Ties between classes count against the model:
+    a class without votes ranks last.
+    """
+
+    k: Count = 200
+    """Number of neighbours; the whole bank if it is smaller."""
+    temperature: Positive = 0.1
+    """Of the vote weights."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        bank, queries = self.rows(embed, dataset)
+        ranks = vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, self.k, self.temperature)
+        return self.from_ranks({"class": ranks})
+
+
+@register_task(
+    "knn-plain",
+    title="Plain nearest neighbours",
+    version=1,
+    metrics=("k1_top1", "k10_top1"),
+    headline="k1_top1",
+)
+class PlainNearestNeighbours(Classification):
+    """Accuracy of an unweighted vote among the 1 and the 10 nearest training samples by Euclidean distance (TeMo, TS).
+
+    Features are the tower's own, before the projection, L2-normalised. A class wins only with more votes than any
+    other: ties count against the model. So k = 10 is slightly lower than in code where the first class of a tie wins.
+    """
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        bank, queries = self.rows(embed, dataset)
+        by_k = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
+        return self.from_ranks({f"k{k}": ranks for k, ranks in by_k.items()})
+
+
+def vote_ranks(
+    queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor, k: int, temperature: float
+) -> NDArray[np.int32]:
+    """For each query, the rank of its true class by weighted votes; 1 is best. Rows are L2-normalised."""
+    classes = int(max(labels.max(), truth.max())) + 1
+    ranks, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
+    for start in range(0, len(queries), block):
+        near = (queries[start : start + block] @ bank.T).topk(min(k, len(bank)), dim=1)
+        weights = (near.values / temperature).exp()
+        ranks.append(_rank_of_truth(weights, labels[near.indices], truth[start : start + block], classes))
+    return torch.cat(ranks).numpy().astype(np.int32)
+
+
+def plain_vote_ranks(
+    queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor, ks: tuple[int, ...]
+) -> dict[int, NDArray[np.int32]]:
+    """For each k and query, the rank of its true class by votes of the k nearest; 1 is best.
+
+    Which of equally distant samples is the k-th is not defined.
+    """
+    classes = int(max(labels.max(), truth.max())) + 1
+    blocks: dict[int, list[Tensor]] = {k: [] for k in ks}
+    lengths = bank.norm(dim=1).square()
+    block = min(BLOCK, block_rows(max(len(bank), classes)))
+    for start in range(0, len(queries), block):
+        nearness = torch.addmm(lengths, queries[start : start + block], bank.T, beta=-1, alpha=2)  # |q|² - |q - b|²
+        near = labels[nearness.topk(min(max(ks), len(bank)), dim=1).indices]
+        for k in ks:
+            votes = torch.ones(near[:, :k].shape)
+            blocks[k].append(_rank_of_truth(votes, near[:, :k], truth[start : start + block], classes))
+    return {k: torch.cat(ranks).numpy().astype(np.int32) for k, ranks in blocks.items()}
+
+
+def _rank_of_truth(weights: Tensor, near: Tensor, truth: Tensor, classes: int) -> Tensor:
+    votes = weights.new_zeros(len(near), classes).scatter_add_(1, near, weights)
+    return (~(votes < votes.gather(1, truth[:, None]))).sum(1)
+
+
+@register_task(
+    "linear-probe",
+    title="Linear probe",
+    version=2,
+    metrics=("top1", "top5"),
+    measures=("iterations", "converged"),
+    headline="top1",
+)
+class LinearProbe(Classification):
+    """Top-1/5 accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.
+
+    Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
+    objective is |W|² / 2 + c · (sum of the samples' losses), without the intercept; of two classes, W is one vector.
+    Ties count against the model.
+    """
+
+    c: Positive = 1.0
+    """Inverse strength of the penalty."""
+    max_iterations: Count = 1000
+    """Limit for L-BFGS. The measure `converged` says whether it was enough."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        bank, queries = self.rows(embed, dataset)
+        ranks, fitted = probe_ranks(bank, queries, self.c, self.max_iterations)
+        return replace(self.from_ranks({"class": ranks}), measures=fitted)
+
+
+def probe_ranks(
+    bank: LabelledRows, queries: LabelledRows, c: float, max_iterations: int
+) -> tuple[NDArray[np.int32], dict[str, float]]:
+    """For each query, the rank of its true class by the fitted scores (1 is best), and statistics of the fit.
+
+    A class that the bank lacks ranks last.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    known = np.unique(bank.labels.numpy())
+    classes = int(max(known.max(), int(queries.labels.max()))) + 1
+    scores = np.full((len(queries.rows), classes), -np.inf)
+    fitted = {"iterations": 0.0, "converged": 1.0}
+    if len(known) == 1:
+        scores[:, known] = 0.0
+    else:
+        model = LogisticRegression(C=c, max_iter=max_iterations)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(bank.rows.double().numpy(), bank.labels.numpy())
+        decision = model.decision_function(queries.rows.double().numpy())
+        scores[:, known] = np.stack([-decision, decision], 1) if decision.ndim == 1 else decision
+        iterations = int(np.max(model.n_iter_))
+        fitted = {"iterations": float(iterations), "converged": float(iterations < max_iterations)}
+    right = scores[np.arange(len(scores)), queries.labels.numpy()]
+    return (~(scores < right[:, None])).sum(1).astype(np.int32), fitted

@@ -8,7 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchsuite.evaluation import geometry, ranks
-from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
+from benchsuite.evaluation.labelled import plain_vote_ranks, vote_ranks
 from benchsuite.evaluation.retrieval import rank_both
 
 ROWS, COLUMNS, WIDTH = 120, 300, 4

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
-from benchsuite.evaluation import knn as module
-from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
+from benchsuite.evaluation import labelled as module
+from benchsuite.evaluation.labelled import plain_vote_ranks, vote_ranks
 from benchsuite.records.schema import contradictions
 from benchsuite.registry import tasks
 

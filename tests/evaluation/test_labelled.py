@@ -8,7 +8,7 @@ import pytest
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.geometry import Geometry
-from benchsuite.evaluation.knn import NearestNeighbours
+from benchsuite.evaluation.labelled import NearestNeighbours
 
 
 def reads(dataset: PairDataset, side: str, **changes: Any) -> list[object]:

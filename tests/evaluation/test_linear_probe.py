@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from benchsuite.evaluation.labelled import LabelledRows
-from benchsuite.evaluation.linear_probe import probe_ranks
+from benchsuite.evaluation.labelled import LabelledRows, probe_ranks
 
 
 def blobs(seed: int, classes: int, n: int = 40) -> LabelledRows:

@@ -14,7 +14,7 @@ from benchsuite.data import create_dataset
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.evaluation.base import Embedder, create_task
 from benchsuite.evaluation.rank_metrics import GROUPS, RULES
-from benchsuite.evaluation.tail import groups_by_size
+from benchsuite.evaluation.retrieval import groups_by_size
 from benchsuite.execution.evaluate import result_of
 from benchsuite.models.sides import Sides
 from benchsuite.planning.recipe import read_recipe, recipe_names
