@@ -71,6 +71,7 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     first, second = single.alone
     assert first == [(*known[1], 1, 4), (*known[4], 1, 20)]
     assert second == [(*known[3], 9, 1)]
+    assert replace(single, images_ask=False).alone[1] == [(*reversed(known[3]), 9, 1)], "a caption asks"
 
 
 def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leaderboard]) -> None:

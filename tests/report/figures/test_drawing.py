@@ -132,7 +132,9 @@ def test_a_forest_plot_is_scaled_by_intervals_and_not_by_bands_or_by_published_n
 
 
 def test_a_forest_plot_says_what_its_marks_show_and_what_has_none() -> None:
-    said = [text.strip() for text in drawn(forest()).said]
+    shown = drawn(forest())
+    said, height = [text.strip() for text in shown.said], {text.text: text.y for text in shown.texts}
+    assert height["Row 1"] < height["Other"] < height["Row 2"], "a heading takes a line"
     assert "+2.00 [+1.00, +3.00] reproduced" in said
     assert "−1.00 undecided" in said
     assert {"+70.00", "published", "not run", "Rows", "Other", "Row 2", "single seeds", "not confirmable"} <= set(said)
