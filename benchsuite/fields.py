@@ -4,6 +4,7 @@ import inspect
 import typing
 from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le
@@ -37,15 +38,19 @@ class Options:
         return {name: getattr(self, name) for name in declared(type(self))}
 
 
-def declared(cls: type) -> dict[str, Any]:
-    """Annotations by field name, for the fields of `cls` and its bases up to `Options`."""
+@cache
+def declared(cls: type) -> Mapping[str, Any]:
+    """Annotations by field name, for the fields of `cls` and its bases up to `Options`.
+
+    Made once, as adapters are: a plan asks for the fields of a class in each row, replicate and trial.
+    """
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if issubclass(base, Options) and base is not Options and "_owns_no_fields" not in base.__dict__:
             hints = typing.get_type_hints(base, include_extras=True)
             own = (n for n in inspect.get_annotations(base) if n[0] != "_")
             fields |= {n: hints[n] for n in own if ClassVar not in (hints[n], typing.get_origin(hints[n]))}
-    return fields
+    return MappingProxyType(fields)
 
 
 def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +83,6 @@ def temperatures(cls: type) -> list[str]:
 
 @cache
 def _adapters(cls: type) -> dict[str, TypeAdapter[Any]]:
-    """Made once: a plan checks the fields of a class for each row and replicate."""
     config = ConfigDict(arbitrary_types_allowed=True)
     return {field: TypeAdapter(annotation, config=config) for field, annotation in declared(cls).items()}
 

@@ -57,7 +57,7 @@ class Subject:
         return self.make(**{n: v * COLDEST / smallest for n, v in values.items() if v is not None})
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> Mapping[str, Any]:
         """Hyper-parameter -> annotation."""
         return declared(self.cls)
 
