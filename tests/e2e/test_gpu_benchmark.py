@@ -2,23 +2,23 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from support.forked import Forked, script
 
 pytestmark = [pytest.mark.slow, pytest.mark.gpu]
-COMMAND = [sys.executable, str(Path(__file__).parents[2] / "benchmarks" / "gpu.py"), "--small", "--out", "gpu.json"]
-# it imports the files beside it, as a user's shell lets it; the gate's environment would not
-USERS = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
 
 
 def test_every_arm_is_measured(tmp_path: Path) -> None:
     parts = ["--only", "checks", "--only", "ViT-B/16", "--only", "losses", "--only", "loading"]
-    done = subprocess.run([*COMMAND, *parts], cwd=tmp_path, env=USERS, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    words = ["--small", "--out", "gpu.json", *parts]
+    # the process that it starts imports the files beside it, as a user's shell lets it; the gate's would not
+    benchmark = Forked(words, tmp_path, partial(script, BENCHMARK), PYTHONSAFEPATH="")
+    code, out, err = benchmark.communicate()
+    assert code == 0, out + err
     lines = json.loads((tmp_path / "gpu.json").read_text("utf-8"))["lines"]
     check, *measured = lines
     assert "(bound 1e-04)" in check["note"]
@@ -29,4 +29,4 @@ def test_every_arm_is_measured(tmp_path: Path) -> None:
     for line in measured:
         assert 0 < line["samples_per_second"] < math.inf, line
         assert line["peak_bytes"] > 0, line
-        assert line["arm"] in done.stdout
+        assert line["arm"] in out

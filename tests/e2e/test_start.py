@@ -1,12 +1,11 @@
 """`benchmarks/start.py`: recipes start on generated data."""
 
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.files_of import module_of
+from support.forked import Forked, script
 
 from benchsuite.planning.recipe import read_recipe
 
@@ -30,12 +29,11 @@ protocols.knn = { task = "knn", options = { classes = "class" } }
 def test_a_recipe_starts_in_its_processes_without_its_files_and_one_of_no_known_tower_says_so(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(CIFAR)
     (tmp_path / "bad.toml").write_text(CIFAR.replace("test_resnet", "test_resent"))
-    paths = [str(BENCHMARKS), str(BENCHMARKS.parent)]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, BENCHMARKS / "start.py", tmp_path / "two.toml", tmp_path / "bad.toml", "--devices", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 1, done.stderr
-    good, bad = done.stdout.splitlines()
+    words = [str(tmp_path / "two.toml"), str(tmp_path / "bad.toml"), "--devices", "2"]
+    start = Forked(words, tmp_path, partial(script, BENCHMARKS / "start.py"), HF_HUB_OFFLINE="1")
+    code, out, err = start.communicate()
+    assert code == 1, err
+    good, bad = out.splitlines()
     assert "4 pairs of a batch of 12 start in 2 processes: " in good
     assert good.endswith(" GiB a process (2 shares, bf16, ZeRO 1, sgd)")
     assert "not start: " in bad

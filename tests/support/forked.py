@@ -6,6 +6,7 @@ a user types, whose workers are spawned, is tested by e2e/test_command_line.py a
 
 import multiprocessing
 import os
+import runpy
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -84,3 +85,10 @@ def _command(
         launcher.LaunchConfig = partial(launcher.LaunchConfig, start_method="fork")
         processes.spawn = partial(mp.start_processes, start_method="fork")
     sys.exit(program([*arguments]))
+
+
+def script(file: Path, words: Sequence[str]) -> None:
+    """`python FILE WORDS`, as a program of a command."""
+    sys.argv = [str(file), *words]
+    sys.path.insert(0, str(file.parent))
+    runpy.run_path(str(file), run_name="__main__")
