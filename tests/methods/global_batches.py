@@ -16,10 +16,10 @@ Gaps = list[list[list[Tensor]]]  # for each contrast, for each anchor: S_ij - S_
 
 
 def batches(tower: str = "pair", steps: int = 4, dtype: torch.dtype = torch.float64) -> Iterator[PairBatch]:
-    """One small batch a step; samples come back and their embeddings move."""
+    """One small batch a step: of a tower, a pair, or a pair with views. Samples come back, their embeddings move."""
     for step in range(steps):
         generator = torch.Generator().manual_seed(step)
-        parts = {"pair": ("image", "text"), "image": ("image", "image_view"), "text": ("text", "text_view")}[tower]
+        parts = PARTS if tower == "views" else ("image", "text") if tower == "pair" else (tower, f"{tower}_view")
         rows = {p: torch.randn(4, 3, generator=generator, dtype=torch.float64).to(dtype) for p in parts}
         yield PairBatch(**{p: r.requires_grad_() for p, r in rows.items()}, index=torch.tensor(IDS[step % len(IDS)]))
 

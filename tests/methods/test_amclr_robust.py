@@ -1,17 +1,15 @@
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
-from global_batches import IDS, NOW, PARTS, SAMPLES, assert_close, gradients
+from global_batches import PARTS, SAMPLES, assert_close, batches, gradients
 from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.registry import methods
 
 NAME = "amclr-robust"
 PAIRINGS = {
@@ -22,13 +20,6 @@ PAIRINGS = {
 
 def make(name: str = NAME, **settings: Any) -> Method:
     return create_method(name, num_samples=SAMPLES, **settings)
-
-
-def batches(steps: int = 4) -> Iterator[PairBatch]:
-    for step in range(steps):
-        generator = torch.Generator().manual_seed(step)
-        rows = {p: torch.randn(4, 3, generator=generator, dtype=torch.float64) for p in PARTS}
-        yield PairBatch(**{p: r.requires_grad_() for p, r in rows.items()}, index=torch.tensor(IDS[step % len(IDS)]))
 
 
 class Naive:
@@ -69,7 +60,7 @@ class Naive:
 def test_matches_the_naive_twin() -> None:
     method = make(tau=0.1, tau_min=0.05, tau_max=0.5, eta=0.02, rho=1.0, gamma=0.6, beta=0.7)
     naive = Naive(method)
-    for step, batch in enumerate(batches(6)):
+    for step, batch in enumerate(batches("views", 6)):
         loss = method(batch, Clock(step, 6))
         value, pull = naive.step(batch)
         assert loss.total.item() == pytest.approx(value, abs=1e-8)
@@ -79,33 +70,6 @@ def test_matches_the_naive_twin() -> None:
         assert state[f"tau_{side}"][sample].item() == pytest.approx(tau, abs=1e-10)
         assert state[f"u.{side}.log_u"][sample].item() == pytest.approx(math.log(naive.u[side, sample]), abs=1e-8)
     assert len(set(naive.tau.values())) > 4
-
-
-def test_with_pinned_temperatures_it_is_amclr() -> None:
-    robust, amclr = make(tau=0.05, eta=0.0), make("amclr", tau=0.05)
-    for batch in batches():
-        ours, plain = robust(batch, NOW).total, amclr(batch, NOW).total
-        assert ours.item() == pytest.approx(plain.item() + 8 * 6.0 * 0.05, abs=1e-10)
-        assert_close(gradients(ours, batch), gradients(plain, batch), 1e-10)
-
-
-def test_views_that_repeat_their_originals_are_four_times_isogclr() -> None:
-    robust, isogclr = make(), make("isogclr")
-    for batch in batches():
-        same = PairBatch(
-            image=batch.image, text=batch.text, image_view=batch.image, text_view=batch.text, index=batch.index
-        )
-        assert robust(same, NOW).total.item() == pytest.approx(4 * isogclr(batch, NOW).total.item(), abs=1e-9)
-    assert torch.allclose(robust.tau_image, isogclr.tau_image)
-
-
-def test_terms_add_up_and_no_paper_is_claimed() -> None:
-    loss = make()(next(batches()), NOW)
-    assert list(loss.terms) == ["image", "text"]
-    assert sum(term.item() for term in loss.terms.values()) == pytest.approx(loss.total.item())
-    card = methods.card(NAME)
-    assert card.as_json()["paper"] == ""
-    assert (make().needs, make().serves) == ({"index", "image_view", "text_view"}, {"pair"})
 
 
 def test_an_option_of_one_tower_is_refused() -> None:

@@ -112,20 +112,6 @@ def test_frozen_prototypes_learn_from_a_later_epoch_on() -> None:
         assert all(p.grad is not None for p in method.head["mlp"].parameters())
 
 
-def test_views_are_equals_and_text_is_trained_as_an_image_is() -> None:
-    given = batch(0)
-    swapped = {n: given._given[o] for n, o in zip(PARTS, (PARTS[1], PARTS[0], PARTS[3], PARTS[2]), strict=True)}
-    value = make()(given, Clock(0, 4)).total.item()
-    assert make()(PairBatch(**swapped), Clock(0, 4)).total.item() == pytest.approx(value, abs=1e-12)
-    assert make()(batch(0, "text"), Clock(0, 4)).total.item() == value
-
-
-def test_evaluation_leaves_the_centre_alone() -> None:
-    method = make().eval()
-    method(batch(0), Clock(0, 4))
-    assert method.centre.abs().max() == 0
-
-
 def test_a_temperature_that_would_fall_is_refused() -> None:
     with pytest.raises(UsageError, match=r"dino: tau_start 0.1 is above tau_teacher 0.07"):
         make(tau_start=0.1)

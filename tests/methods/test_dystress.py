@@ -78,19 +78,6 @@ def test_shifted_matches_the_naive_twin_for_pairs_and_for_one_tower(shift: float
     assert_twins(total(method, single), naive_one(single, profile, detach), single)
 
 
-def test_defaults_are_the_papers() -> None:
-    plain, shifted = create_method("dystress").options(), create_method("dystress-shifted").options()
-    assert plain == {"tau_min": 0.07, "tau_max": 0.2, "detach_temperature": True, "profile": "cosine"}
-    assert shifted == {
-        "tau_min": 0.1,
-        "tau_max": 0.2,
-        "detach_temperature": True,
-        "shift": -0.4,
-        "scale": 0.7,
-        "one_sided": False,
-    }
-
-
 def test_one_sided_matches_the_naive_twin_and_is_refused_where_it_has_no_use() -> None:
     batch = batch_of(4)
     method = create_method("dystress-shifted", shift=0.0, scale=0.5, one_sided=True)
@@ -101,17 +88,6 @@ def test_one_sided_matches_the_naive_twin_and_is_refused_where_it_has_no_use() -
     assert_twins(total(method, batch), naive_pair(batch, profile, True), batch)
     with pytest.raises(UsageError, match=r"dystress-shifted: one_sided is for shift 0; with shift -0\.4"):
         create_method("dystress-shifted", one_sided=True)
-
-
-@pytest.mark.parametrize("settings", [{}, *({"profile": p} for p in PROFILES)])
-@pytest.mark.parametrize("tau", [0.01, 0.2])
-def test_equal_bounds_is_infonce_for_pairs_and_nt_xent_for_one_tower(settings: dict[str, str], tau: float) -> None:
-    batch = batch_of(5)
-    method = create_method("dystress", tau_min=tau, tau_max=tau, **settings)
-    assert_twins(total(method, batch), total(create_method("infonce", tau=tau), batch), batch)
-    for side in ("image", "text"):
-        single = one_sided(batch, side)
-        assert_twins(total(method, single), total(create_method("simclr", tau=tau), single), single)
 
 
 def angle(cosine: float) -> PairBatch:
@@ -131,14 +107,6 @@ def test_gauges_tell_the_mean_of_all_pairs_and_of_positives() -> None:
         gauges = create_method("dystress")(batch, NOW).gauges
         assert float(gauges["temperature_positive"]) == pytest.approx(0.2)
         assert float(gauges["temperature"]) == pytest.approx(mean)
-
-
-@pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
-def test_serves_pairs_and_each_tower_alone_and_needs_nothing_more(name: str) -> None:
-    method = create_method(name)
-    assert (method.serves, method.needs) == ({"pair", "image", "text"}, frozenset())
-    full, bare = batch_of(4), batch_of(4, parts=("image", "text"))
-    assert total(method, full).item() == total(method, bare).item()
 
 
 @pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])

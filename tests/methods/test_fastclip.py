@@ -7,8 +7,7 @@ from global_batches import NOW, SAMPLES, assert_close, batches, gradients, naive
 from torch import Tensor
 
 from benchsuite.errors import UsageError
-from benchsuite.fields import temperatures
-from benchsuite.methods import create_method, method_class
+from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
 
@@ -76,19 +75,6 @@ def test_matches_the_naive_twin(version: str, eps: float) -> None:
         assert state[f"tau_{side}"][sample].item() == pytest.approx(tau, abs=1e-10)
 
 
-def test_the_learned_temperature_has_the_gradient_of_rgcl_g() -> None:
-    tau = torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
-    for batch in batches():
-        method = make("v3", tau=0.1, rho=2.0)
-        objective = 2 * 2.0 * tau
-        for _, (anchors,) in naive_contrasts(batch, False).values():
-            for gaps in anchors:
-                objective = objective + tau / 4 * torch.log(1e-14 + sum(torch.exp(x / tau) for x in gaps) / 3)
-        total = method(batch, NOW).total
-        (ours,), (expected,) = torch.autograd.grad(total, method.temperature), torch.autograd.grad(objective, tau)
-        assert ours.item() == pytest.approx(expected.item(), rel=1e-5)
-
-
 @pytest.mark.parametrize(
     ("clock", "epochs", "gamma"),
     [
@@ -105,29 +91,6 @@ def test_the_learned_temperature_has_the_gradient_of_rgcl_g() -> None:
 def test_gamma_falls_from_one_along_a_cosine(clock: Clock, epochs: int | None, gamma: float) -> None:
     method = make("v1", decay_epochs=epochs)
     assert method(next(batches()), clock).gauges["gamma"] == pytest.approx(gamma)
-
-
-@pytest.mark.parametrize(("version", "name"), [("v1", "sogclr"), ("v2", "isogclr")])
-def test_after_the_schedule_it_is_the_method_that_it_comes_from(version: str, name: str) -> None:
-    settings = {"tau": 0.1, "gamma": 0.3} | ({"tau_max": 1.0} if version == "v2" else {})
-    ours = make(version, tau_min=0.005, rho=6.0, eps=1e-300, **settings)
-    plain = create_method(name, num_samples=SAMPLES, **settings)
-    for batch in batches():
-        now = Clock(6, 9)
-        mine, theirs = ours(batch, now).total, plain(batch, now).total
-        assert mine.item() == pytest.approx(theirs.item(), abs=1e-9)
-        assert_close(gradients(mine, batch), gradients(theirs, batch), 1e-7)
-
-
-def test_eps_lets_go_of_pairs_that_are_apart() -> None:
-    eye = torch.eye(4, dtype=torch.float64).requires_grad_()
-    batch = PairBatch(image=eye, text=torch.eye(4, dtype=torch.float64), index=torch.arange(4))
-    firm, loose = (
-        torch.autograd.grad(make("v1", tau=0.02, eps=eps)(batch, NOW).total, eye)[0].norm().item()
-        for eps in (1e-30, 1e-14)
-    )
-    assert loose == pytest.approx(firm * math.exp(-50) / (1e-14 + math.exp(-50)), rel=1e-6)
-    assert loose < firm / 1e6
 
 
 @pytest.mark.parametrize("learned", ["temperature", "log-scale"])
@@ -159,8 +122,6 @@ def test_only_what_a_version_learns_is_kept(version: str) -> None:
     method = make(version)
     assert len(list(method.parameters())) == len(method.parameter_groups()) == (version == "v3")
     assert ("tau_image" in method.state_dict()) == (version == "v2")
-    assert (method.needs, method.serves) == ({"index"}, {"pair"})
-    assert temperatures(method_class("fastclip")) == ["tau", "eta", "tau_min", "tau_max"]
 
 
 @pytest.mark.parametrize(
@@ -169,10 +130,6 @@ def test_only_what_a_version_learns_is_kept(version: str) -> None:
         ({"released_epsilon": "amclr"}, "released_epsilon"),
         ({"u_per_view": True}, "u_per_view"),
         ({"tau": 2.0}, r"tau 2.0, .* not between tau_min 0.01 and tau_max 1.0"),
-        ({"version": "v0"}, "version = 'v0' is not possible"),
-        ({"decay_epochs": 0}, "decay_epochs = 0 is not possible"),
-        ({"eps": 0}, "eps = 0 is not possible"),
-        ({"gamma": 0}, "gamma 0.0 would never"),
     ],
 )
 def test_what_cannot_work_is_refused(settings: dict[str, Any], problem: str) -> None:

@@ -12,7 +12,6 @@ from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
-from benchsuite.methods.gap_temperature import ReparameterizedTemperature
 
 MakeBatch = Callable[..., PairBatch]
 NOW = Clock(step=1, total_steps=4)
@@ -73,29 +72,6 @@ def test_matches_the_naive_twin_in_value_and_every_gradient(name: str, step: int
         torch.testing.assert_close(mine, twin, atol=1e-8, rtol=1e-8)
 
 
-def test_a_fixed_temperature_is_infonce_at_it(make_batch: MakeBatch) -> None:
-    batch = make_batch()
-    for tau in (0.01, 0.04, 0.4):
-        ours, fixed = create_method("gap-flt", tau=tau), create_method("infonce", tau=tau)
-        assert ours(batch, NOW).total.item() == fixed(batch, NOW).total.item()
-    assert list(create_method("gap-flt").parameters()) == []
-
-
-@pytest.mark.parametrize("name", ["gap-ts", "gap-ts-cosine"])
-def test_equal_ends_is_infonce(name: str, make_batch: MakeBatch) -> None:
-    batch = make_batch()
-    ours, fixed = create_method(name, tau_start=0.03, tau_end=0.03), create_method("infonce", tau=0.03)
-    for step in range(5):
-        now = Clock(step, 4)
-        assert ours(batch, now).total.item() == pytest.approx(fixed(batch, now).total.item(), abs=1e-12)
-
-
-@pytest.mark.parametrize("end", [0.02, 0.03, 0.04, 0.05])
-def test_the_schedule_is_a_line_from_start_to_end(end: float) -> None:
-    curve = [temperature("gap-ts", step, 10, tau_end=end) for step in range(11)]
-    assert curve == pytest.approx([0.01 + (end - 0.01) * step / 10 for step in range(11)], abs=1e-12)
-
-
 def test_the_alternation_goes_there_and_back() -> None:
     curve = [temperature("gap-ts-cosine", step, 8, periods=2) for step in range(9)]
     assert curve == pytest.approx([0.01, 0.025, 0.04, 0.025, 0.01, 0.025, 0.04, 0.025, 0.01], abs=1e-12)
@@ -126,19 +102,6 @@ def test_scale_one_is_the_baseline(make_batch: MakeBatch) -> None:
     slopes = [torch.autograd.grad(m(batch, NOW).total, list(m.parameters()))[0].item() for m in (ours, baseline)]
     assert slopes[0] == pytest.approx(slopes[1], rel=1e-9)
     assert next(ours.parameters()).item() == pytest.approx(next(baseline.parameters()).item())
-
-
-def slope_of_scale(name: str, **settings: float) -> float:
-    method = create_method(name, tau=0.02, **settings).double()
-    assert isinstance(method, ReparameterizedTemperature)
-    return torch.autograd.grad(method.scale(method.learned), method.learned)[0].item()
-
-
-def test_reparameterisations_slow_the_temperature_down() -> None:
-    assert slope_of_scale("gap-tr-scale", s=1) == pytest.approx(50, rel=1e-6)
-    assert slope_of_scale("gap-tr-scale", s=2) == pytest.approx(25, rel=1e-6)
-    assert slope_of_scale("gap-tr-scale", s=10) == pytest.approx(5, rel=1e-6)
-    assert slope_of_scale("gap-tr-softplus") == pytest.approx(1, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", LEARNED)

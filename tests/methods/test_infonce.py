@@ -35,34 +35,9 @@ def test_matches_the_naive_twin_in_value_and_gradient(size: int, seed: int, tau:
         torch.testing.assert_close(mine, twin, atol=1e-8, rtol=1e-8)
 
 
-def test_the_default_temperature_is_that_of_the_tables(make_batch: MakeBatch) -> None:
-    batch = make_batch()
-    default, stated = create_method("infonce"), create_method("infonce", tau=0.01)
-    assert default(batch, NOW).total.item() == stated(batch, NOW).total.item()
-    assert default(batch, NOW).gauges == {"temperature": 0.01}
-
-
-def test_time_does_not_matter(make_batch: MakeBatch) -> None:
-    method, batch = create_method("infonce"), make_batch()
-    totals = {method(batch, Clock(step=step, total_steps=3)).total.item() for step in range(4)}
-    assert len(totals) == 1
-
-
 def test_a_fixed_temperature_has_nothing_to_optimize() -> None:
     assert list(create_method("infonce").parameter_groups()) == []
     assert create_method("infonce").needs == frozenset()
-
-
-@pytest.mark.parametrize("parameter", BOTH)
-def test_learnable_starts_as_infonce_at_its_first_temperature(parameter: str, make_batch: MakeBatch) -> None:
-    method, batch = learnable(parameter, tau=0.2), make_batch()
-    assert method.temperature.item() == pytest.approx(0.2, rel=1e-6)
-    fixed = create_method("infonce", tau=method.temperature.item())
-    assert method(batch, NOW).total.item() == pytest.approx(fixed(batch, NOW).total.item(), abs=1e-6)
-
-
-def test_learnable_starts_at_clips_temperature() -> None:
-    assert learnable().learned.item() == pytest.approx(math.log(1 / 0.07), rel=1e-6)
 
 
 @pytest.mark.parametrize("parameter", BOTH)
@@ -119,24 +94,6 @@ def test_a_largest_scale_that_no_temperature_meets_is_refused() -> None:
         learnable(max_scale=0.0)
 
 
-def test_a_checkpoint_carries_the_learned_temperature() -> None:
-    trained, fresh = learnable(), learnable()
-    with torch.no_grad():
-        trained.learned.fill_(1.5)
-    fresh.load_state_dict(trained.state_dict())
-    assert fresh.temperature.item() == pytest.approx(math.exp(-1.5))
-
-
 def test_the_curve_shows_the_learned_temperature(make_batch: MakeBatch) -> None:
     gauge = torch.as_tensor(learnable(tau=0.2)(make_batch(), NOW).gauges["temperature"])
     assert gauge.item() == pytest.approx(0.2, rel=1e-6)
-
-
-def test_a_misspelt_hyperparameter_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r'infonce: hyper-parameter "tua" .*known: tau.*Did you mean "tau"\?'):
-        create_method("infonce", tua=0.1)
-
-
-def test_an_unknown_variant_is_refused_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="'log-scale' or 'temperature'"):
-        create_method("infonce-learnable", parameter="scale")

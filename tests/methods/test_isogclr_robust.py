@@ -6,9 +6,7 @@ import torch
 from global_batches import NOW, SAMPLES, assert_close, batches, gradients
 from torch import Tensor
 
-from benchsuite.errors import UsageError
-from benchsuite.fields import temperatures
-from benchsuite.methods import create_method, method_class
+from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
 
@@ -73,18 +71,6 @@ class Naive:
         return value + scale * math.log(sum(exponentials) / size), pull
 
 
-def objective(batch: PairBatch, tau: float, rho: float, scale: float) -> Tensor:
-    """The equation on one batch, differentiable."""
-    positives, sides = cosines(batch)
-    total = scale * torch.log(sum(torch.exp(-2 * s / scale) for s in positives) / batch.size)
-    for contrasts in sides.values():
-        for contrast in contrasts:
-            for negatives in contrast:
-                mean = sum(torch.exp(s / tau) for s in negatives) / len(negatives)
-                total = total + (tau * torch.log(mean) + tau * rho) / batch.size
-    return total
-
-
 @pytest.mark.parametrize("tower", TOWERS)
 @pytest.mark.parametrize("scale", [1.0, 0.3])
 def test_matches_the_naive_twin(scale: float, tower: str) -> None:
@@ -102,68 +88,7 @@ def test_matches_the_naive_twin(scale: float, tower: str) -> None:
     assert state["r.log_u"].item() == pytest.approx(math.log(naive.r), abs=1e-10)
 
 
-def test_the_defaults_are_those_of_the_logs() -> None:
-    expected = {"tau": 0.07, "gamma": 0.8, "rho": 6.0, "eta": 0.01, "beta": 0.9, "tau_min": 0.005, "tau_max": 1.0}
-    options = make().options()
-    assert {name: options[name] for name in expected} == expected
-    assert (options["first_visit"], options["positive_lambda"]) == ("first-epoch", 1.0)
-    assert temperatures(method_class(NAME)) == ["tau", "eta", "tau_min", "tau_max", "positive_lambda"]
-    assert (make().needs, make().serves) == ({"index"}, set(TOWERS))
-
-
-def test_a_first_visit_gives_the_gradient_and_the_value_of_the_equation() -> None:
-    for batch in batches():
-        total = make(positive_lambda=0.5)(batch, NOW).total
-        expected = objective(batch, 0.07, 6.0, 0.5)
-        assert total.item() == pytest.approx(expected.item(), abs=1e-10)
-        assert_close(gradients(total, batch), gradients(expected, batch))
-
-
-def test_gamma_one_gives_the_gradient_of_the_equation_at_every_visit() -> None:
-    method = make(gamma=1.0, eta=0.0)
-    for step, batch in enumerate(batches()):
-        loss = method(batch, Clock(step=step, total_steps=4, epoch=step))
-        expected = objective(batch, 0.07, 6.0, 1.0)
-        assert_close(gradients(loss.total, batch), gradients(expected, batch))
-        assert torch.as_tensor(loss.gauges["objective"]).item() == pytest.approx(expected.item(), abs=1e-10)
-
-
-@pytest.mark.parametrize("tower", TOWERS)
-def test_a_large_lambda_and_pinned_temperatures_give_sogclrs_gradient(tower: str) -> None:
-    batch = next(batches(tower))
-    robust = make(tau=0.05, tau_min=0.05, tau_max=0.05, positive_lambda=1e7, u_per_view=True)(batch, NOW).total
-    plain = create_method("sogclr", num_samples=SAMPLES, tau=0.05, u_per_view=True)(batch, NOW).total
-    assert_close(gradients(robust, batch), gradients(plain, batch), 1e-6)
-
-
-def test_the_pair_that_is_further_apart_pulls_harder() -> None:
-    batch = next(batches())
-    positives, _ = cosines(batch)
-    loss = make(positive_lambda=0.5)(batch, NOW)
-    weights = torch.softmax(torch.stack([-2 * s.detach() / 0.5 for s in positives]), dim=0)
-    assert weights.argmax() == torch.stack(positives).argmin()
-    expected = -2 * sum(w * s for w, s in zip(weights, positives, strict=True))
-    assert_close(gradients(loss.terms["positives"], batch), gradients(expected, batch))
-
-
-def test_the_memory_of_the_positives_moves_after_the_first_epoch_and_never_in_evaluation() -> None:
-    method, (early, late) = make(gamma=0.6), batches(steps=2)
-    method(early, NOW)
-    before = method.r.log_u.exp().item()
-    clock = Clock(step=1, total_steps=9, epoch=1)
-    method.eval()(late, clock)
-    assert method.r.log_u.exp().item() == before
-    method.train()(late, clock)
-    mean = sum(math.exp(-2 * s.item()) for s in cosines(late)[0]) / 4
-    assert method.r.log_u.exp().item() == pytest.approx(0.4 * before + 0.6 * mean)
-
-
 def test_g_is_not_clipped() -> None:
     method, batch = make(tau=0.5, rho=100.0, eta=1e-4, beta=1.0), next(batches())
     method(batch, NOW)
     assert (method.tau_image[batch.index] < 0.5 - 50 * 1e-4).all()
-
-
-def test_a_start_outside_of_the_range_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"isogclr-robust: tau 0\.02, .* not between tau_min 0\.05 and tau_max 1"):
-        make(tau=0.02, tau_min=0.05)

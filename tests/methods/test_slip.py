@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 import torch
-from family import EXTRA, NOW, PARTS, assert_twins, batch_of, dot, given, gradients, minus_log_softmax, rows, total
+from family import EXTRA, NOW, PARTS, assert_twins, batch_of, dot, minus_log_softmax, rows, total
 from torch import Tensor, nn
 
 from benchsuite.methods import create_method
@@ -82,43 +82,14 @@ def test_defaults_are_the_papers() -> None:
     assert {name: options[name] for name in expected} == expected
 
 
-def test_the_head_is_three_linear_layers_with_batch_norm_and_relu_between() -> None:
-    layers = list(slip(5, head_hidden=9, head_width=2).projector)
-    shapes = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
-    assert shapes == [(5, 9), (9, 9), (9, 2)]
-    assert [type(layer).__name__ for layer in layers[1:3]] == ["BatchNorm1d", "ReLU"]
-
-
-def test_without_self_supervision_it_is_clip() -> None:
-    batch = batch_of(5)
-    ours, clip = total(slip(ssl_scale=0), batch), total(create_method("infonce-learnable"), batch)
-    assert_twins(ours, clip, batch)
-
-
-def test_terms_are_clip_and_the_self_supervised_loss() -> None:
-    loss = slip(ssl_scale=0.5)(batch_of(5), NOW)
-    assert list(loss.terms) == ["clip", "ssl"]
-    assert loss.total.item() == pytest.approx(loss.terms["clip"].item() + 0.5 * loss.terms["ssl"].item())
-    assert float(torch.as_tensor(loss.gauges["temperature"]).detach()) == pytest.approx(0.07)
-
-
-def test_a_second_further_view_replaces_the_image() -> None:
-    batch = batch_of(5, parts=(*PARTS, *EXTRA))
-    method = slip()
-    two, one = method(batch, NOW), method(PairBatch(**{p: getattr(batch, p) for p in PARTS}), NOW)
-    assert two.terms["clip"].item() == one.terms["clip"].item()
-    assert two.terms["ssl"].item() != pytest.approx(one.terms["ssl"].item())
-    slopes = torch.autograd.grad(two.terms["ssl"], [batch.image_view, batch.image_view2])
-    assert all(g.abs().max().item() > 0 for g in slopes)
-    assert method.needs == {"image_view", "image_view2"}
-
-
 def test_the_width_may_be_left_to_the_first_batch() -> None:
     method = slip(None)
     assert torch.isfinite(total(method, batch_of(5, width=6)))
     assert isinstance(method.projector[0], nn.Linear)
     assert method.projector[0].in_features == 6
-    method.parameter_groups()
+    saved, resumed = slip(4, seed=1), slip(None)
+    resumed.load_state_dict(saved.state_dict())
+    assert total(resumed, batch_of(5)).item() == total(saved, batch_of(5)).item()
 
 
 def test_parameter_groups_hold_every_parameter_once_and_decay_matrices_only() -> None:
@@ -132,14 +103,6 @@ def test_parameter_groups_hold_every_parameter_once_and_decay_matrices_only() ->
         assert len(groups[1].parameters) == 3
 
 
-def test_the_learned_temperature_is_clamped_after_a_step() -> None:
-    method = slip()
-    with torch.no_grad():
-        method.learned.fill_(50.0)
-    method.after_step()
-    assert method.temperature.item() == pytest.approx(0.01, rel=1e-5)
-
-
 def test_the_head_has_no_state_but_its_parameters() -> None:
     method, batch = slip(), batch_of(5)
     before = {name: value.clone() for name, value in method.state_dict().items()}
@@ -148,39 +111,3 @@ def test_the_head_has_no_state_but_its_parameters() -> None:
     assert total(method, batch).item() == first
     assert total(method.eval(), batch).item() == first
     assert all(torch.equal(value, before[name]) for name, value in method.state_dict().items())
-
-
-@pytest.mark.parametrize("width", [4, None])
-def test_saved_and_loaded_training_goes_on_bit_for_bit(width: int | None) -> None:
-    def train(method: SLIP, optimizer: torch.optim.Optimizer, steps: range) -> None:
-        for step in steps:
-            optimizer.zero_grad()
-            total(method, batch_of(5, seed=step, dtype=torch.float32)).backward()
-            optimizer.step()
-            method.after_step()
-
-    def fresh(seed: int) -> tuple[SLIP, torch.optim.Optimizer]:
-        method = slip(width, seed)
-        if width is None:
-            total(method, batch_of(5, dtype=torch.float32))
-        return method, torch.optim.AdamW(method.parameters(), lr=0.1)
-
-    whole, optimizer = fresh(0)
-    train(whole, optimizer, range(6))
-    half, optimizer = fresh(0)
-    train(half, optimizer, range(3))
-    saved = half.state_dict(), optimizer.state_dict()
-    resumed = slip(width, 1)
-    resumed.load_state_dict(saved[0])
-    optimizer = torch.optim.AdamW(resumed.parameters(), lr=0.1)
-    optimizer.load_state_dict(saved[1])
-    train(resumed, optimizer, range(3, 6))
-    for name, value in whole.state_dict().items():
-        assert torch.equal(value, resumed.state_dict()[name]), name
-
-
-def test_the_length_of_raw_embeddings_does_not_matter() -> None:
-    batch, method = batch_of(5), slip()
-    longer = PairBatch(**{name: 3 * t for name, t in given(batch).items()})
-    assert total(method, longer).item() == pytest.approx(total(method, batch).item(), abs=1e-10)
-    assert gradients(total(method, batch), batch)["image_view"].abs().max().item() > 0

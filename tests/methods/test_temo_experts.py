@@ -110,21 +110,8 @@ def test_every_row_of_table_3_can_be_written(row: str) -> None:
     assert loss.total.item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_row_a_of_table_3_is_infonce_at_any_time() -> None:
-    batch, row_a = batch_of(4), create_method("temo", **TABLE_3["a"][0])
-    for step in range(3):
-        clock = Clock(step=step, total_steps=2)
-        assert_twins(total(row_a, batch, clock), total(create_method("infonce"), batch, clock), batch)
-
-
 def test_without_modulation_the_end_is_infonce_and_both_unimodal_losses_at_tau_min() -> None:
     batch = batch_of(4)
     method = create_method("temo", tau=0.5, tau_min=0.03, tau_alpha=0)
     plain = create_method("temo", tau=0.03, modulated=False, unimodal="plain", schedule="none")
     assert_twins(total(method, batch, END), total(plain, batch, END), batch)
-
-
-@pytest.mark.parametrize("expert", ["image", "text", "both"])
-def test_no_expert_is_taken_where_no_loss_modulates(expert: str) -> None:
-    with pytest.raises(UsageError, match=f'expert "{expert}" has no use'):
-        create_method("temo", expert=expert, modulated=False, unimodal="plain")

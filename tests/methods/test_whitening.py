@@ -121,13 +121,3 @@ def test_of_few_samples_only_as_many_dimensions_less_one_agree() -> None:
     white = whitened(standardized(x, VARIANCE), *EXACT.values())
     assert (white * white).mean(0).sum().item() == pytest.approx(3, rel=1e-6)
     assert total(create_method("zero-fcl", **EXACT), same).item() >= 6 * (1 - 3 / 6) ** 2 - 1e-6
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_views_are_equals_and_text_is_trained_as_an_image_is(name: str) -> None:
-    batch = views()
-    method = create_method(name)
-    turned = PairBatch(image=batch.image_view, image_view=batch.image)
-    as_text = PairBatch(text=batch.image, text_view=batch.image_view)
-    assert total(method, turned).item() == pytest.approx(total(method, batch).item(), abs=1e-10)
-    assert total(method, as_text).item() == total(method, batch).item()
