@@ -225,29 +225,33 @@ STORED = {
     "manifest": "MANIFEST.json",
 }
 DEEP = "[" * 100_000
-NOT_FILES: dict[str, tuple[str, Damage]] = {
-    f"{name} is {what}": (file, make(file))
-    for name, file in STORED.items()
-    for what, make in (("a device", device), ("a pipe", pipe), ("a folder", a_folder), ("huge", sparse))
-}
-CONTENTS: dict[str, tuple[str, Damage]] = {
-    f"{name}: {what}": (file, text(file, content))
-    for name, file in STORED.items()
-    for what, content in (
-        ("nothing", ""),
-        ("not text", b"\xff\xfe\x00"),
-        ("nested", f'{{"schema": {DEEP}' if not file.endswith("toml") else f"a = {DEEP}"),
-        ("number", f'{{"schema": 1{"0" * 5000}}}' if not file.endswith("toml") else f"a = 1{'0' * 5000}"),
-        ("infinite", '{"schema": Infinity}' if not file.endswith("toml") else "file_format = inf"),
-    )
+
+
+def content(json_: str | bytes, toml: str = "") -> Callable[[str], Damage]:
+    return lambda name: text(name, toml if toml and name.endswith("toml") else json_)
+
+
+NO_STORED_FILE: dict[str, Callable[[str], Damage]] = {
+    "a device": device,
+    "a pipe": pipe,
+    "a folder": a_folder,
+    "huge": sparse,
+    "nothing": content(""),
+    "not text": content(b"\xff\xfe\x00"),
+    "nested": content(f'{{"schema": {DEEP}', f"a = {DEEP}"),
+    "number": content(f'{{"schema": 1{"0" * 5000}}}', f"a = 1{'0' * 5000}"),
+    "infinite": content('{"schema": Infinity}', "file_format = inf"),
 }
 
 
-@pytest.mark.parametrize("case", [*NOT_FILES, *CONTENTS])
-def test_what_is_no_stored_file_is_named(results: Path, bounded: Bounded, case: str) -> None:
-    file, damage = {**NOT_FILES, **CONTENTS}[case]
-    damage(results)
-    named(bounded, results, file, records=3)
+@pytest.mark.parametrize("files", [("record", "note", "request", "trials", "manifest"), ("table", "recipe")], ids=str)
+@pytest.mark.parametrize("what", NO_STORED_FILE)
+def test_what_are_no_stored_files_are_all_named(
+    results: Path, bounded: Bounded, what: str, files: tuple[str, ...]
+) -> None:
+    for name in files:
+        NO_STORED_FILE[what](STORED[name])(results)
+    named(bounded, results, *(STORED[name] for name in files), records=3)
 
 
 @pytest.mark.parametrize("make", [device, pipe, sparse, a_folder])
@@ -382,13 +386,13 @@ def test_many_values_fit_into_the_memory(results: Path, bounded: Bounded, kind: 
     assert len(done.out.splitlines()) < 60
 
 
-def named(bounded: Bounded, results: Path, file: str, records: int = 2) -> Outcome:
-    """`verify` names the file in a line, reads the rest, and ends in order."""
+def named(bounded: Bounded, results: Path, *files: str, records: int = 2) -> Outcome:
+    """`verify` names each file in a line, reads the rest, and ends in order."""
     before = {path for path in results.parent.rglob("*") if path != results}
     done = bounded.run(results.parent, "verify", "results")
     assert done.fault == "", done.err
     assert done.code == 1, done.out
-    assert any(file in line for line in done.out.splitlines()), done.out
+    assert [file for file in files if not any(file in line for line in done.out.splitlines())] == [], done.out
     assert f"{records} valid record" in done.out
     assert {path for path in results.parent.rglob("*") if path != results} == before
     return done

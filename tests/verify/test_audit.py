@@ -96,7 +96,6 @@ def test_an_edited_metric_breaks_the_seal_and_is_named(folder: Path) -> None:
     [
         (lambda c: metrics(c).update(i2t_r1=0.3), "retrieval: i2t_r1 is 0.3 in the record, 0.25 from its ranks"),
         (lambda c: metrics(c).update(i2t_r1=0.6), "retrieval: i2t_r1 = 0.6 is above i2t_r5 = 0.5"),
-        (lambda c: metrics(c).update(r_mean=1.5), "retrieval: r_mean = 1.5 is not between 0 and 1"),
         (lambda c: metrics(c).pop("i2t_r1"), "retrieval: i2t_r1 is missing in the record, 0.25 from its ranks"),
         (
             lambda c: c["results"]["retrieval"]["measures"].update(i2t_median_rank=1.0),
@@ -111,12 +110,7 @@ def test_an_edited_metric_breaks_the_seal_and_is_named(folder: Path) -> None:
             "retrieval: counts.i2t is 4, but the split has 5 items",
         ),
         (lambda c: c.update(seed=7), "run_id is .*, but its setup, method and seed give"),
-        (lambda c: c["setup"]["optimizer"].update(lr=0.5), "setup_id is .*, but its setup gives"),
-        (lambda c: c["method"]["hyperparameters"].update(tau=0.5), "method_id is .*, but its method gives"),
-        (lambda c: c.pop("seed"), "not a valid record: seed: Field required"),
         (lambda c: c["setup"]["training"].update(batch=1), "not a valid record: setup.training.batch: Input should be"),
-        (lambda c: c.update(schema=7), "record schema 7; this benchsuite reads schema 1"),
-        (lambda c: c.update(note="mine"), "not a valid record: note: Extra inputs"),
     ],
 )
 def test_a_new_seal_hides_no_edit(folder: Path, change: Change, says: str) -> None:
