@@ -66,12 +66,7 @@ def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: st
     rows = max(1, BLOCK // similarity.shape[1])
     for start in range(0, len(similarity), rows):
         scores, worth = (_block(x[start : start + rows]) for x in (similarity, relevancy))
-        if not np.isfinite([scores.min(), scores.max()]).all():
-            (i, j), (asked, item) = np.argwhere(~np.isfinite(scores))[0].tolist(), SIDES[way]
-            raise UsageError(
-                f"multi-instance retrieval: similarity of {asked} {start + i} and {item} {j} is {scores[i, j]}, not a "
-                "finite number."
-            )
+        _check(scores, worth, full_relevancy, start, way)
         ranked = np.take_along_axis(worth, _order(scores, worth), axis=1)
         relevant = np.count_nonzero(worth, axis=1)
         cut = np.arange(worth.shape[1]) < relevant[:, None]
@@ -119,6 +114,22 @@ def _ratio(total: Floats, count: Floats | Whole) -> Floats:
 def _block(rows: Numbers) -> Floats:
     """Of a transposed matrix, copied first as it lies: faster than both in one step."""
     return np.ascontiguousarray(rows if rows.flags.c_contiguous else rows.copy("K"), np.float64)
+
+
+def _check(scores: Floats, worth: Floats, full_relevancy: float, start: int, way: str) -> None:
+    if np.isfinite([scores.min(), scores.max()]).all() and worth.min() >= 0 and worth.max() <= full_relevancy:
+        return
+    query, item = SIDES[way]
+    for name, part, bad in (
+        ("similarity", scores, ~np.isfinite(scores)),
+        ("relevancy", worth, ~((worth >= 0) & (worth <= full_relevancy))),
+    ):
+        if bad.any():
+            i, j = (int(n) for n in np.argwhere(bad)[0])
+            right = "a finite number" if name == "similarity" else "a number from 0 to 1"
+            raise UsageError(
+                f"multi-instance retrieval: {name} of {query} {start + i} and {item} {j} is {part[i, j]}, not {right}."
+            )
 
 
 Arrays = Mapping[str, NDArray[np.integer[Any]]]

@@ -1,23 +1,20 @@
 """Multi-instance retrieval between clips and sentences: soft mAP and nDCG, as EPIC-KITCHENS-100 defines them."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.graded import Whole, pack, rank
+from benchsuite.evaluation.graded import Numbers, Whole, means, pack, rank
+from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_parts
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
-BLOCK = 512
-EXACT = 2**53
-"""Whole numbers below this are exact in double precision."""
+__all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
 
 
 @register_task(
@@ -58,11 +55,11 @@ class MultiInstanceRetrieval(Task):
         ).numpy()
         levels = np.unique(worth)
         ranks: dict[str, Whole] = {"levels": levels[levels > 0].astype(np.int64)}
-        for way, scores, parts in (("v2t", similarity, worth), ("t2v", similarity.T, worth.T)):
+        for way, (scores, parts) in _both_ways(similarity, worth).items():
             ranks |= pack(way, rank(scores, parts, whole, way), ranks["levels"])
         return self.from_ranks(ranks)
 
-    def _actions(self, split: Split) -> "Actions":
+    def _actions(self, split: Split) -> Actions:
         for name in ("verb", "nouns"):
             if name not in split.labels:
                 raise UnknownError(
@@ -73,41 +70,30 @@ class MultiInstanceRetrieval(Task):
         return Actions.of(verb.tolist(), [sorted({n for n in classes if n >= 0}) for classes in sets])
 
 
-@dataclass(frozen=True)
-class Actions:
-    """The verb class and the set of noun classes of each clip or sentence."""
+def score(similarity: ArrayLike, relevancy: ArrayLike) -> dict[str, float]:
+    """Metrics of similarities [clips, sentences] against relevancies of the same shape, as fractions.
 
-    verb: NDArray[np.int64]  # [N]
-    nouns: NDArray[np.bool_]  # [N, classes]
-
-    @classmethod
-    def of(cls, verb: Sequence[int], nouns: Sequence[Sequence[int]]) -> "Actions":
-        """From verb classes and sets of noun classes; a set without a noun is refused."""
-        hot = np.zeros((len(nouns), 1 + max((n for classes in nouns for n in classes), default=0)), dtype=bool)
-        for i, classes in enumerate(nouns):
-            if not classes or min(classes) < 0:
-                raise UsageError(f"relevancy: item {i} has noun classes {list(classes)}; give at least one, from 0 on.")
-            hot[i, list(classes)] = True
-        return cls(np.asarray(verb, np.int64), hot)
-
-    def take(self, index: Sequence[int]) -> "Actions":
-        return Actions(self.verb[list(index)], self.nouns[list(index)])
-
-
-def relevancy_parts(rows: Actions, columns: Actions) -> tuple[NDArray[np.integer[Any]], int]:
-    """[rows, columns] of 0.5 (same verb class) + 0.5 (nouns in common / nouns in either), in exact whole numbers: in
-    parts, and the number of parts that make 1.
+    nDCG: linear gain, discount 1 / log2(rank + 1), cut at the number of items with relevancy above 0. mAP is not
+    binary: the precision at k is the sum of the relevancies up to k over k, read where the relevancy is exactly 1.
+    Items of equal similarity are ranked by relevancy, least first. A query without an item of relevancy 1 has no
+    precision and is skipped in mAP; a query without any relevant item is skipped in nDCG too.
     """
-    largest = int(rows.nouns.sum(1).max() + columns.nouns.sum(1).max())
-    half = math.lcm(*range(1, largest + 1))  # any number of nouns in either divides it
-    if 2 * half * max(len(rows.verb), len(columns.verb)) >= EXACT:
-        raise UsageError(f"relevancy: a pair may have {largest} noun classes in either, too many for exact sums.")
-    parts = np.empty((len(rows.verb), len(columns.verb)), np.min_scalar_type(2 * half))
-    width = min(rows.nouns.shape[1], columns.nouns.shape[1])
-    others, sizes = columns.nouns[:, :width].astype(float), columns.nouns.sum(1)
-    for start in range(0, len(rows.verb), BLOCK):
-        part = slice(start, start + BLOCK)
-        common = rows.nouns[part, :width].astype(float) @ others.T
-        either = rows.nouns[part].sum(1)[:, None] + sizes[None] - common
-        parts[part] = half * (rows.verb[part, None] == columns.verb[None]) + common * (half / either)
-    return parts, 2 * half
+    ways = _both_ways(_matrix("similarity", similarity), _matrix("relevancy", relevancy))
+    return means({way: rank(*both, 1, way) for way, both in ways.items()})
+
+
+def _both_ways(similarity: Numbers, relevant: Numbers) -> dict[str, tuple[Numbers, Numbers]]:
+    if similarity.shape != relevant.shape:
+        raise UsageError(
+            f"multi-instance retrieval: similarity is {similarity.shape} and relevancy {relevant.shape}; "
+            "both must be [clips, sentences]."
+        )
+    return {"v2t": (similarity, relevant), "t2v": (similarity.T, relevant.T)}
+
+
+def _matrix(name: str, values: ArrayLike) -> Numbers:
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or not matrix.size or matrix.dtype.kind not in "fiub":
+        given = f"{list(matrix.shape)} of {matrix.dtype}"
+        raise UsageError(f"multi-instance retrieval: {name} must be numbers [clips, sentences]; given {given}.")
+    return matrix

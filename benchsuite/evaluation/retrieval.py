@@ -5,14 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from benchsuite.data.base import PairDataset, TextsOfImages
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.base import Embedder, Task, tensor_of
 from benchsuite.evaluation.labelled import label_rows
-from benchsuite.evaluation.rank_metrics import GROUPS
+from benchsuite.evaluation.rank_metrics import GROUPS, recalls
 from benchsuite.evaluation.ranks import ranks_both_ways
 from benchsuite.fields import Count
 from benchsuite.records.recompute import Scores
@@ -93,6 +94,13 @@ class GalleryRetrieval(Retrieval):
 def image_of_text(lists: TextsOfImages) -> NDArray[np.int64]:
     """The number of the image of each caption, one image's after another's."""
     return np.repeat(np.arange(len(lists)), [len(texts) for texts in lists])
+
+
+def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:
+    """Metrics of embeddings [N, D] and [M, D] by cosine; caption j belongs to image `image_of_text[j]`."""
+    images, captions = (tensor_of(rows, torch.float64) for rows in (image, text))
+    owners = tensor_of(image_of_text).long()
+    return recalls(rank_both(normalize(images, dim=-1), normalize(captions, dim=-1), owners))
 
 
 def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:

@@ -1,5 +1,6 @@
 """What is stored of graded rankings gives their metrics again, and nothing else than what was stored does."""
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +14,10 @@ from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import RecordError
 from benchsuite.evaluation import graded
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.multi_instance import Actions, MultiInstanceRetrieval, relevancy_parts
+from benchsuite.evaluation.multi_instance import MultiInstanceRetrieval, relevancy, score
+from benchsuite.evaluation.relevancy import Actions, relevancy_between, relevancy_parts
 
+EPIC = Path(__file__).parents[2].parent / "shared" / "data" / "epic100"
 Kept = dict[str, NDArray[np.integer[Any]]]
 
 
@@ -83,10 +86,9 @@ def test_the_task_agrees_with_scoring_the_whole_matrix(seed: int) -> None:
     actions = Actions.of(rng.integers(0, 3, 9).tolist(), sets)
     columns = actions.take([0, 2, 3, 7])
     parts, whole = relevancy_parts(actions, columns)
+    assert np.allclose(parts / whole, relevancy_between(actions, columns), rtol=0, atol=1e-15)
     similarity = rng.integers(0, 6, parts.shape).astype(float)
-    ways = (("v2t", similarity, parts), ("t2v", similarity.T, parts.T))
-    direct = graded.means({way: graded.rank(a, b / whole, 1, way) for way, a, b in ways})
-    assert shuffled(similarity, parts, whole) == pytest.approx(direct, abs=1e-14)
+    assert shuffled(similarity, parts, whole) == pytest.approx(score(similarity, parts / whole), abs=1e-14)
 
 
 def test_blocks_of_queries_do_not_change_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,3 +145,15 @@ def test_levels_and_counts_are_those_of_the_relevancies() -> None:
         "v2t_ranks": [3, 4],
         "v2t_sums": [3, 5],
     }
+
+
+def test_real_relevancies_are_kept_exactly_and_small() -> None:
+    clips, sentences = (EPIC / f"EPIC_100_retrieval_test{end}.csv" for end in ("", "_sentence"))
+    if not clips.is_file():
+        pytest.skip(f"{clips} is not here: the shared data is not part of the repository")
+    worth = relevancy(clips, sentences)[:800]
+    whole = 5040
+    parts = np.rint(worth * whole).astype(np.uint16)
+    assert np.abs(parts / whole - worth).max() < 1e-15
+    similarity = np.random.default_rng(0).random(worth.shape) + worth
+    assert shuffled(similarity, parts, whole) == pytest.approx(score(similarity, worth), abs=1e-13)

@@ -5,20 +5,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike, NDArray
-from torch.nn.functional import normalize
+from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import create_task, tensor_of
-from benchsuite.evaluation.rank_metrics import medians, recalls
-from benchsuite.evaluation.retrieval import rank_both
+from benchsuite.evaluation.base import create_task
+from benchsuite.evaluation.rank_metrics import medians
+from benchsuite.evaluation.retrieval import rank_both, score
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
-
-
-def score(image: ArrayLike, text: ArrayLike, owner: ArrayLike) -> dict[str, float]:
-    unit = (normalize(tensor_of(rows, torch.float64), dim=-1) for rows in (image, text))
-    return recalls(rank_both(*unit, tensor_of(owner).long()))
 
 
 def features(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -81,6 +75,14 @@ def test_a_collapsed_model_is_at_chance_or_below() -> None:
 
 def test_perfect_embeddings_score_one() -> None:
     assert set(score(np.eye(12), np.eye(12), np.arange(12)).values()) == {1.0}
+
+
+def test_plain_lists_of_whole_numbers_will_do() -> None:
+    assert score([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])["r_mean"] == 1.0
+
+
+def test_sides_may_differ_in_precision() -> None:
+    assert score(np.eye(2, dtype=np.float32), np.eye(2), np.arange(2, dtype=np.int32))["r_mean"] == 1.0
 
 
 EYE = np.eye(3)

@@ -56,6 +56,21 @@ def read_csv(file: Path, fields: Sequence[str], rows_are: str = "rows") -> list[
     return rows
 
 
+def whole_number(where: str, field: str, row: Mapping[str, str]) -> int:
+    """A cell that is a class or a count."""
+    if not row[field].strip().isdigit():
+        raise UsageError(f'{where}: {field} "{row[field]}" is not a whole number.')
+    return int(row[field])
+
+
+def whole_numbers(where: str, field: str, row: Mapping[str, str]) -> list[int]:
+    """A cell that lists classes."""
+    numbers = json_of(row[field], f"{where}: {field}") if row[field] else None
+    if not (isinstance(numbers, list) and numbers and all(type(n) is int and n >= 0 for n in numbers)):
+        raise UsageError(f'{where}: {field} "{row[field]}" is not a list of classes such as [2, 13].')
+    return numbers
+
+
 def cells_of(file: Path, lines: TextIO) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """The header of a table whose cells are parted by commas, or tabs if the header has some; and the rows below it."""
     header = lines.readline()

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from benchsuite.data.readers.files import json_of
 from benchsuite.data.readers.index import Ids
-from benchsuite.data.readers.tables import read_csv
+from benchsuite.data.readers.tables import read_csv, whole_number, whole_numbers
 from benchsuite.data.readers.videos import Clip, Videos
 from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
@@ -15,8 +14,7 @@ SPLITS = ("train", "test")
 FOLDERS = ("epic-kitchens-100-annotations/retrieval_annotations", "retrieval_annotations", "annotations", "")
 """Where annotations may be. The last one that has a file counts."""
 NUMBERS = ("start_frame", "stop_frame", "verb_class", "noun_class")
-NOUN_LIST = "all_noun_classes"
-FIELDS = ("narration_id", "video_id", "narration", NOUN_LIST, *NUMBERS)
+FIELDS = ("narration_id", "video_id", "narration", "all_noun_classes", *NUMBERS)
 NOUNS = 300
 """Classes of nouns: verb and noun as one class is verb * 300 + noun."""
 
@@ -45,14 +43,9 @@ class EpicKitchens(Videos):
         (file,) = self._chosen[split]
         for line, row in enumerate(read_csv(file, FIELDS, "clips"), start=2):
             where = f"{file}, row {line}"
-            if wrong := next((field for field in NUMBERS if not row[field].strip().isdigit()), None):
-                raise UsageError(f'{where}: {wrong} "{row[wrong]}" is not a whole number.')
-            start, stop, verb, noun = (int(row[field]) for field in NUMBERS)
+            start, stop, verb, noun = (whole_number(where, field, row) for field in NUMBERS)
             if start < 1 or stop < start:
                 raise UsageError(f"{where}: a clip cannot run from frame {start} to {stop}.")
-            listed = json_of(row[NOUN_LIST], f"{where}: {NOUN_LIST}") if row[NOUN_LIST] else None
-            if not (isinstance(listed, list) and listed and all(type(n) is int and n >= 0 for n in listed)):
-                raise UsageError(f'{where}: {NOUN_LIST} "{row[NOUN_LIST]}" is not a list of classes such as [2, 13].')
-            nouns = sorted(set(listed))
+            nouns = sorted(set(whole_numbers(where, "all_noun_classes", row)))
             labels: dict[str, Ids] = {"verb": verb, "noun": noun, "verb_noun": verb * NOUNS + noun, "nouns": nouns}
             yield Clip(row["video_id"], row["narration"], labels, start, stop)
