@@ -40,13 +40,14 @@ def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monke
     names: dict[str, Any] = {}
     exec(load, names)
     names["results"]["hp_tau"] = 0.05
-    best, gap, furthest, tuned = (answer(question, names) for question in questions)
+    best, gap, furthest, tuned, scores = (answer(question, names) for question in questions)
     assert best["count"].to_dict() == {("RN50", "InfoNCE"): 4, ("RN50", "TeMo"): 4}
     assert gap.tolist() == [0.5]
     assert furthest.row.tolist() == ["InfoNCE", "TeMo", "InfoNCE"]
     assert sorted(tuned.index) == [("RN50", name, "{}", 1.0, "tuned", 0) for name in ("infonce", "temo")]
     assert (tuned.gain > 0).all()
     assert tuned.hp_tau.notna().all()
+    assert {"i2t_r1", "t2i_r10", "r_mean", "gap", "uniformity_w2"} < {*scores}
 
 
 def answer(question: str, names: dict[str, Any]) -> Any:
