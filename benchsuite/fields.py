@@ -28,6 +28,9 @@ TemperatureWidth = Annotated[float, Ge(0), Finite, "temperature"]
 class Options:
     """Base of classes whose annotated class attributes are keyword options, checked on construction."""
 
+    def __init__(self, **options: Any) -> None:
+        self.resolve(options)
+
     def resolve(self, values: Mapping[str, Any]) -> None:
         """Set every declared field from `values` or its default, after checking its type and range."""
         for name, value in resolve(type(self), values).items():
@@ -85,6 +88,12 @@ def temperatures(cls: type) -> list[str]:
 def _adapters(cls: type) -> dict[str, TypeAdapter[Any]]:
     config = ConfigDict(arbitrary_types_allowed=True)
     return {field: TypeAdapter(annotation, config=config) for field, annotation in declared(cls).items()}
+
+
+def first_problem(error: ValidationError) -> str:
+    """Where a model's content is wrong, and how."""
+    problem = error.errors()[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
 
 
 def _is_method(cls: type) -> bool:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -12,6 +12,10 @@ from benchsuite.canonical import canonical, short_digest
 from benchsuite.fields import Count, NonNegative, Positive, Share
 
 Plain = dict[str, Any]
+NOTHING: Mapping[Any, Any] = {}
+"""What a function is given if it is given none."""
+FOLDER = "folder"
+"""The option that tells a dataset where its files are; it is stored nowhere."""
 MODEL = "model"
 """Stands for the pretrained model of a setup's towers among the folders that a user gives."""
 Towers = Literal["pair", "image", "text"]
@@ -80,8 +84,15 @@ class LoRA(Part):
     """Names of the linear layers, in every block; open_clip's are c_fc and c_proj."""
 
 
+FILLED = {"model", "weights", "mean", "std", "max_tokens"}
+"""What a pretrained model says of a tower that is a side of it, when a run is planned."""
+
+
 class Tower(Part):
     """What towers of images and of texts have alike."""
+
+    key: ClassVar[str]
+    """The setting that names a model of its library."""
 
     model: str = ""
     """One side of a pretrained model of images and texts: transformers:NAME, open_clip:NAME?pretrained=TAG, or a local
@@ -98,6 +109,25 @@ class Tower(Part):
     """Of `model`: its own projection, whose width is then that of the embeddings, or a new one in its place."""
     lr_factor: Positive = 1.0
     """Multiplies the learning rate of the tower, but not of a new projection."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        """A tower is a model by name, a side of a pretrained one, or an MLP and nothing else."""
+        changed = {name for name, field in type(self).model_fields.items() if getattr(self, name) != field.default}
+        if not changed & {"mlp", "model", self.key}:
+            raise ValueError(f'a tower needs a model: {self.key} = "...", model = "...", or mlp = {{...}} for vectors')
+        if "mlp" in changed and (other := sorted(changed - {"mlp"})):
+            raise ValueError(f"an MLP on vectors takes no other setting; given {', '.join(other)}")
+        if self.model and (other := sorted(changed - {*Tower.model_fields, *FILLED})):
+            raise ValueError(f"a side of a pretrained model takes no {', '.join(other)}")
+        if not self.model and self.projection == "new":
+            raise ValueError('projection = "new" is for a side of a pretrained model: any other tower has a new one')
+        return self
+
+    @property
+    def name(self) -> str:
+        own = dict(self)
+        return str(own["mlp"] or self.model or own[self.key])
 
     @property
     def library(self) -> str:
@@ -116,6 +146,8 @@ UNSET = {name: field.default for name, field in Tower.model_fields.items()} | {"
 class ImageTower(Tower):
     """An image encoder by its timm name, a side of a pretrained model, or an MLP on vectors of images."""
 
+    key: ClassVar = "timm"
+
     timm: str = ""
     """Name of a timm model."""
     mlp: MLP | None = None
@@ -133,19 +165,12 @@ class ImageTower(Tower):
     frames: Literal["mean", "transformer"] | None = None
     """For clips: how to combine the frames' features into one vector. None for images."""
 
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        require_one_kind(self, "timm")
-        return self
-
-    @property
-    def name(self) -> str:
-        return str(self.mlp or self.model or self.timm)
-
 
 class TextTower(Tower):
     """A text encoder: a transformers model type with a config, a pretrained one by name or local folder, a side of a
     pretrained model of images and texts, or an MLP."""
+
+    key: ClassVar = "transformer"
 
     transformer: str = ""
     """A transformers model type; if pretrained, a model's name or a local folder."""
@@ -166,29 +191,7 @@ class TextTower(Tower):
     def _one_source_of_words(self) -> Self:
         if not (self.mlp or self.model) and self.pretrained == (self.vocabulary is not None):
             raise ValueError("a pretrained text tower has its own tokenizer; any other needs a vocabulary size")
-        require_one_kind(self, "transformer")
         return self
-
-    @property
-    def name(self) -> str:
-        return str(self.mlp or self.model or self.transformer)
-
-
-OF_MODELS = {*Tower.model_fields, "mean", "std", "max_tokens"}
-"""Settings of a tower that is a side of a pretrained model."""
-
-
-def require_one_kind(tower: ImageTower | TextTower, key: str) -> None:
-    """A tower is a model by name, a side of a pretrained one, or an MLP and nothing else."""
-    changed = {name for name, field in type(tower).model_fields.items() if getattr(tower, name) != field.default}
-    if not changed & {"mlp", "model", key}:
-        raise ValueError(f'a tower needs a model: {key} = "...", model = "...", or mlp = {{...}} for vectors')
-    if tower.mlp is not None and (other := sorted(changed - {"mlp"})):
-        raise ValueError(f"an MLP on vectors takes no other setting; given {', '.join(other)}")
-    if tower.model and (other := sorted(changed - OF_MODELS)):
-        raise ValueError(f"a side of a pretrained model takes no {', '.join(other)}")
-    if not tower.model and tower.projection == "new":
-        raise ValueError('projection = "new" is for a side of a pretrained model: any other tower has a new one')
 
 
 class Projection(Part):
@@ -328,24 +331,37 @@ class Protocol(Part):
     """Also evaluate about every so many steps, for a curve; none to evaluate at the end only."""
 
 
-class Setup(Part):
-    """The whole setup. `setup_id` is its digest."""
+class Settings(Part):
+    """What a recipe says and a setup has."""
 
     data: Data
-    image: ImageTower | None = None
+    """The training data."""
     text: TextTower | None = None
+    """The text tower; none to train images alone."""
     projection: Projection
+    """The projection head of each tower."""
     optimizer: Optimizer
+    """The optimizer."""
     schedule: Schedule = Schedule()
+    """Linear warm-up, then cosine decay from the learning rate to `final_lr`."""
     augmentation: Augmentation = Augmentation()
+    """Augmentations of each training image, drawn anew for each view, and the kind of text view."""
     training: Training
+    """The loop. A loss sees `batch` pairs (over all processes); an optimizer step averages `accumulation` losses."""
     temperature_factor: Positive = 1.0
     """Multiplies every temperature of every method."""
-    protocols: dict[str, Protocol] = Field(min_length=1)
     clusters: Clusters | None = None
-    """Groups of training captions, for methods that use the frequency of a pair."""
+    """Groups of training pairs: K-means on caption embeddings, or classes. Only some methods read them."""
     experts: Experts | None = None
     """Frozen encoders, for methods that use similarities of other models."""
+    protocols: dict[str, Protocol] = Field(min_length=1)
+    """Evaluations, by any name: a registered task with its options."""
+
+
+class Setup(Settings):
+    """The whole setup. `setup_id` is its digest."""
+
+    image: ImageTower | None = None
     selection: Literal["last"] = "last"
     """Which checkpoint to evaluate."""
 

@@ -41,9 +41,12 @@ def recipe_keys() -> list[dict[str, Any]]:
 
 def _with_docs(name: str, part: dict[str, Any]) -> dict[str, Any]:
     """A part of the schema with the docstrings of its keys. Pydantic can read them too, at each import of a schema."""
-    docs = _docstrings()
+    docs, base = _docstrings(), "Settings" if name == "Recipe" else "Tower"
     fields = {
-        key: {**field, "description": docs.get((name, key)) or docs.get(("Tower", key), "")}
+        key: {
+            **field,
+            "description": docs.get((name, key)) or docs.get((base, key), ""),
+        }
         for key, field in part["properties"].items()
     }
     return {**part, "properties": fields}

@@ -26,9 +26,6 @@ class Base(Options):
     normalizes: ClassVar[bool] = True
     hidden: int = 3
 
-    def __init__(self, **options: object) -> None:
-        self.resolve(options)
-
 
 class Small(Base):
     width: Count = 4

@@ -17,11 +17,7 @@ from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy
 from benchsuite.registry import Registry, datasets, methods, tasks
-from benchsuite.setup import MODEL, Data, Setup
-
-FOLDER = "folder"
-"""The option that tells a dataset where its files are; it is stored nowhere."""
-
+from benchsuite.setup import FILLED, FOLDER, MODEL, Data, Setup
 
 D = TypeVar("D", bound=Done)
 
@@ -136,7 +132,7 @@ class RowRuns:
         for side, weights in self.asked.options.get(MODEL, {}).items():
             planned, tower = getattr(self.planned, side), getattr(used, side)
             if planned and tower and tower.weights == weights:
-                names = {"model", "weights", "mean", "std", "max_tokens"} & type(tower).model_fields.keys()
+                names = FILLED & type(tower).model_fields.keys()
                 changes[side] = planned.model_copy(update={name: getattr(tower, name) for name in names})
                 changes["projection"] = self.planned.projection.model_copy(update={"width": used.projection.width})
         return changes

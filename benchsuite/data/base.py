@@ -102,9 +102,6 @@ class PairDataset(Options, ABC):
     templates: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Named sets of prompt templates with one {} for the class name."""
 
-    def __init__(self, **options: Any) -> None:
-        self.resolve(options)
-
     def prompts_for(self, classes: str, templates: str) -> Sequence[Sequence[str]] | Vectors:
         """For each class of a set, its prompts: its name in each template."""
         names, chosen = self.classes_of(classes), self.templates_of(templates)

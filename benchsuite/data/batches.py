@@ -65,17 +65,15 @@ class BatchPlan:
 
     def draw(self, step: int) -> Draw:
         """The pairs of a step, each with one of its captions (if any) and the first augmentation of its image."""
-        return self._draw(step, "first", self.split.captions)
+        return self._draw(step, "first")
 
     def draw_view(self, step: int) -> Draw:
         """The same pairs, each with a paraphrase (if there are any) and another augmentation."""
-        if self.augmentation.text_view == "dropout":
-            return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "view"))
-        return self._draw(step, "view", self.split.paraphrases)
+        return self._draw(step, "view", "first" if self.augmentation.text_view == "dropout" else "view")
 
     def draw_third(self, step: int) -> Draw:
         """The same pairs with a third augmentation, and the captions of the first draw."""
-        return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "third"))
+        return self._draw(step, "third")
 
     def texts(self, view: str) -> TextsOfImages:
         """Those that the captions of a draw come from; `view` as in the inputs' names: "", "_view" or "_view2"."""
@@ -96,24 +94,26 @@ class BatchPlan:
             sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
-    def _draw(self, step: int, view: str, texts: TextsOfImages) -> Draw:
-        index = self.index(step)
-        if len(texts) == 0:
-            return Draw(index, (), self._augmentations(step, view))
-        generator = numpy_stream(self.seed, "captions", view, step)
-        if isinstance(texts, VectorLists):
-            return Draw(index, texts.drawn(index, generator), self._augmentations(step, view))
-        if isinstance(texts, np.ndarray):
-            vectors = texts[index, generator.integers(texts.shape[1], size=len(index))]
-            return Draw(index, vectors, self._augmentations(step, view))
-        captions = [texts[i][int(generator.integers(len(texts[i])))] for i in index]
-        return Draw(index, captions, self._augmentations(step, view))
+    def _draw(self, step: int, view: str, words: str = "first") -> Draw:
+        index, texts = self.index(step), self.split.paraphrases if words == "view" else self.split.captions
+        drawn = _drawn(texts, index, numpy_stream(self.seed, "captions", words, step)) if len(texts) else ()
+        return Draw(index, drawn, self._augmentations(step, view))
 
     def _augmentations(self, step: int, view: str) -> NDArray[np.float32]:
         if self.split.is_vectors:
             _, renderings, width = self.split.images.shape
             return vector_parameters(self.augmentation, self.batch, renderings, width, self.seed, view, step)
         return augmentation_parameters(self.augmentation, self.batch, self.seed, view, step)
+
+
+def _drawn(texts: TextsOfImages, index: NDArray[np.int64], generator: np.random.Generator) -> Sequence[str] | Vectors:
+    """One of the texts of each of these images."""
+    if isinstance(texts, VectorLists):
+        return texts.drawn(index, generator)
+    if isinstance(texts, np.ndarray):
+        vectors: Vectors = texts[index, generator.integers(texts.shape[1], size=len(index))]
+        return vectors
+    return [texts[i][int(generator.integers(len(texts[i])))] for i in index]
 
 
 @lru_cache(maxsize=1)

@@ -118,22 +118,20 @@ class _Writer:
 
     def _split(self, split: Split) -> SplitFiles:
         total = min(len(split), self.wanted.limit or len(split))
-        captions, paraphrases = split.captions_for("benchsuite embed"), split.paraphrases
-        kinds = {"caption": captions, "paraphrase": paraphrases}
+        texts = {"caption": split.captions_for("benchsuite embed"), "paraphrase": split.paraphrases}
+        kinds = {kind: lists for kind, lists in texts.items() if len(lists)}
         made: dict[str, list[File]] = {"image": [], "caption": [], "paraphrase": []}
         for number, start in enumerate(range(0, total, self.wanted.shard)):
             stop = min(start + self.wanted.shard, total)
             place = f"{split.name}/{{}}-{number:05}.npy"
             made["image"].append(self._file(place.format("image"), partial(self._pictures, split, start, stop)))
             for kind, lists in kinds.items():
-                if len(lists):
-                    own = [text for i in range(start, stop) for text in lists[i]]
-                    made[kind].append(self._file(place.format(kind), partial(self._embedded, own)))
+                own = [text for i in range(start, stop) for text in lists[i]]
+                made[kind].append(self._file(place.format(kind), partial(self._embedded, own)))
             self.watch(split.name, stop, total)
         each = {
             kind: self._file(f"{split.name}/{kind}s.npy", partial(counts, lists, total))
             for kind, lists in kinds.items()
-            if len(lists)
         }
         labels = {
             name: self._file(f"{split.name}/labels-{i}.npy", partial(np.asarray, ids[:total], np.int64))

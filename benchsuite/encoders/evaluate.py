@@ -12,7 +12,7 @@ from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.execution.evaluate import evaluate, opened, results_of
 from benchsuite.models.judged import Judged
-from benchsuite.planning.data_folders import open_dataset, read_as, require_used, resolve_data
+from benchsuite.planning.data_folders import open_dataset, read_as, read_by, require_used, resolve_data
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_protocol, resolve_setup
 from benchsuite.records.environment import environment
@@ -103,9 +103,8 @@ def _of_task(model: Judged, wanted: Wanted) -> Planned:
 def _of_recipe(model: Judged, name: str, folders: Mapping[str, str]) -> Planned:
     recipe = read_recipe(name)
     require_used(recipe, folders)
-    read = {recipe.data.name, *(p.data.name for p in recipe.protocols.values() if p.data)}
     own = dict(folders)
-    for dataset in sorted(read):
+    for dataset in sorted({data.name for data in read_by(recipe)}):
         own = _as_the_model_takes(model, dataset, own)
     setup = resolve_setup(recipe, next(iter(recipe.backbones)), own)
     return Planned(setup.data, setup.protocols)
@@ -115,26 +114,20 @@ def _of_run(model: Judged, wanted: Wanted) -> Planned:
     """The run's own protocols and data, or one task on its data."""
     assert model.exported
     setup = model.exported.setup
-    data = resolve_data(setup.data.model_copy(update={"version": None, "digest": None}), wanted.folders)
+    data = resolve_data(setup.data, wanted.folders)
     notes = []
     if data.digest != setup.data.digest:
         notes.append(f"the data {data.name} is not that of the run: its content has another digest.")
     protocols = setup.protocols
     if wanted.task:
         protocols = {wanted.task: Protocol(task=wanted.task, options=dict(wanted.options))}
-    resolved = {name: resolve_protocol(_without_identity(p), wanted.folders) for name, p in protocols.items()}
+    resolved = {name: resolve_protocol(protocol, wanted.folders) for name, protocol in protocols.items()}
     for name, protocol in resolved.items():
         if not wanted.task and protocol.version != setup.protocols[name].version:
             notes.append(
                 f"{name}: task {protocol.task} has version {protocol.version} here, and had another in the run."
             )
     return Planned(data, resolved, notes)
-
-
-def _without_identity(protocol: Protocol) -> Protocol:
-    if protocol.data is None:
-        return protocol
-    return protocol.model_copy(update={"data": protocol.data.model_copy(update={"version": None, "digest": None})})
 
 
 def _as_the_model_takes(model: Judged, dataset: str, folders: Mapping[str, str]) -> dict[str, str]:
@@ -187,7 +180,6 @@ def _unfit(model: Judged, data: Data, protocol: Protocol) -> str:
 
 def evaluate_model(model: Judged, planned: Planned) -> Evaluation:
     """What the model scores."""
-
     dataset = opened(planned.data)
     scores = evaluate(model.sides, planned.protocols, dataset)
     what = Model(

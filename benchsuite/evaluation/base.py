@@ -67,9 +67,6 @@ class Task(Options, ABC):
     embeds: ClassVar[frozenset[str]] = frozenset()
     """What it embeds, "image" and "text"; empty if the task does not say. A property where options decide it."""
 
-    def __init__(self, **options: Any) -> None:
-        self.resolve(options)
-
     @property
     def needs_images(self) -> bool:
         """Whether the task embeds images or clips under these options."""

@@ -23,10 +23,10 @@ from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Loss, Method, averaged_heads
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
-from benchsuite.models.vectors import reader_for
+from benchsuite.models.vectors import text_reader
 from benchsuite.objectives.blocks import Sizes, sized
 from benchsuite.records.schema import MethodPart
-from benchsuite.setup import Setup, TextTower
+from benchsuite.setup import Setup
 from benchsuite.training.engine import device
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.loop import Trainee, require_finite
@@ -111,7 +111,7 @@ class DryPass:
         if self._towers is None or self._towers[0] != key:
             self._towers = None
             try:
-                words = _words(setup.text, setup, split) if setup.text else None
+                words = _words(setup, split)
                 encoder = DualEncoder(setup, words.size if words else 0, image_inputs=split.images.shape[-1])
             except Exception as error:
                 self._unmade[repr(key)] = error
@@ -180,11 +180,10 @@ def _prepared(setup: Setup, split: Split) -> Prepared:
     return Prepared(ids, sizes, vectors, vectors)
 
 
-def _words(tower: TextTower, setup: Setup, split: Split) -> Words:
+def _words(setup: Setup, split: Split) -> Words | None:
     """Any words of the longest length, for a tower that is trained from scratch; the tokenizer is not trained yet."""
-    if tower.pretrained or tower.mlp or tower.model:
-        return reader_for(tower, setup.data, split)
-    assert tower.vocabulary is not None
+    if (tower := setup.text) is None or tower.vocabulary is None:
+        return text_reader(setup, split)
     vocabulary: Mapping[str, int] = {str(i): i for i in range(tower.vocabulary)}
     longest = [i % tower.vocabulary for i in range(tower.max_tokens)]
     return Words(lambda texts, _: [longest for _ in texts], tower.max_tokens, vocabulary)

@@ -13,6 +13,7 @@ from pydantic import Field, FiniteFloat, ValidationError
 from benchsuite.analysis.stats import half_width
 from benchsuite.errors import UsageError
 from benchsuite.execution.measure import measure
+from benchsuite.fields import first_problem
 from benchsuite.files import read_stored, reason_of
 from benchsuite.gate.regress import Check, Kind
 from benchsuite.planning.plan import plan_under
@@ -112,5 +113,4 @@ def read_scores(file: Path) -> Scores:
     except OSError as error:
         raise UsageError(f"--against {file}: {reason_of(error)}. --store {file} writes it.") from error
     except ValidationError as error:
-        problem = error.errors()[0]
-        raise UsageError(f"--against {file}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
+        raise UsageError(f"--against {file}: {first_problem(error)}.") from error

@@ -77,7 +77,7 @@ class Method(Options, nn.Module, ABC):
     """Sizes of heads and the like with which the conformance kit and the regression gate make it small."""
 
     def __init__(self, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         if "card" not in dir(type(self)):
             raise UsageError(f'{type(self).__name__} is not registered: decorate it with @register_method("name").')
         self.num_samples = num_samples

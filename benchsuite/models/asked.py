@@ -38,12 +38,6 @@ class Asked:
         options = "&".join(f"{key}={value}" for key, value in given.items())
         return f"{self.library}:{name}{'?' * bool(options)}{options}"
 
-    def refused(self, error: Exception) -> UsageError:
-        """Why the encoder cannot be had, and what can be done."""
-        untrained = ", or --untrained for random weights, whose features say nothing" * (self.option != "model")
-        remedy = f" Give a local folder with {FOLDERS[self.library]} ({self.library}:FOLDER){untrained}." * self.trained
-        return UsageError(f'encoder "{self.shown}": it cannot be loaded ({first_line(error)}).{remedy}')
-
 
 @contextmanager
 def refusing(asked: Asked) -> Iterator[None]:
@@ -53,7 +47,10 @@ def refusing(asked: Asked) -> Iterator[None]:
     except UsageError:
         raise
     except Exception as error:
-        raise asked.refused(error) from error
+        untrained = ", or --untrained for random weights, whose features say nothing" * (asked.option != "model")
+        folder = f"{FOLDERS[asked.library]} ({asked.library}:FOLDER)"
+        remedy = f" Give a local folder with {folder}{untrained}." * asked.trained
+        raise UsageError(f'encoder "{asked.shown}": it cannot be loaded ({first_line(error)}).{remedy}') from error
 
 
 def asked(text: str, library: str, untrained: bool, option: str = "--image") -> Asked:

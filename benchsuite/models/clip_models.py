@@ -20,6 +20,7 @@ from benchsuite.data.readers.images import Fit
 from benchsuite.errors import UsageError, did_you_mean
 from benchsuite.models.asked import Asked, refusing
 from benchsuite.models.tokenizer import Tokens, Words, plain_config, tokenizer_files
+from benchsuite.setup import NOTHING
 from benchsuite.torchvision_ops import make_importable
 
 Side = Literal["image", "text"]
@@ -27,7 +28,6 @@ INSTALL = "pip install open-clip-torch"
 CONFIGS = {"transformers": "config.json", "open_clip": "open_clip_config.json"}
 """The file of a folder that says what the model is, and how its tokenizer works."""
 MOST_TOKENS = 128
-NO_CONFIG: Mapping[str, Any] = {}
 
 
 class Preprocessing(NamedTuple):
@@ -108,7 +108,7 @@ def blank_model(library: str, config: Mapping[str, Any]) -> Any:
 class Projected(nn.Module, ABC):
     """One side of a model with a projection into the shared space."""
 
-    library, config, width = "", NO_CONFIG, 0
+    library, config, width = "", NOTHING, 0
     """Of a tower that is trained: what its model is, and how wide its output."""
     kept = True
     """Whether it projects."""

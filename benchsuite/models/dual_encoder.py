@@ -12,10 +12,8 @@ from benchsuite.models.pretrained import choose_trained, pretrained_side
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import TextEncoder, image_encoder
 from benchsuite.models.vectors import VectorEncoder
-from benchsuite.setup import Projection, Setup, Tower
+from benchsuite.setup import NOTHING, Projection, Setup, Tower
 from benchsuite.streams import derived_seed
-
-NOTHING: Mapping[Side, Any] = {}
 
 
 class DualEncoder(nn.Module):
@@ -49,28 +47,21 @@ class DualEncoder(nn.Module):
             getattr(self, name).eval()
         return self
 
-    def image_features(self, pixels: Tensor) -> Tensor:
-        """[n, 3, H, W], or clips [n, T, 3, H, W], to the output of the tower, before the projection."""
-        return _features(self.image_tower, pixels)
-
-    def text_features(self, tokens: Tokens | Tensor) -> Tensor:
-        """[n, L] to the output of the tower, before the projection."""
-        return _features(self.text_tower, tokens)
-
-    def image(self, pixels: Tensor) -> Tensor:
-        """[n, 3, H, W], or clips [n, T, 3, H, W], to [n, width]."""
-        out: Tensor = self.image_projection(self.image_tower(pixels))
+    def image(self, pixels: Tensor, features: bool = False) -> Tensor:
+        """[n, 3, H, W], or clips [n, T, 3, H, W], to [n, width]. With `features`: before the projection."""
+        tower = self.image_tower
+        out: Tensor = _features(tower, pixels) if features else self.image_projection(tower(pixels))
         return out
 
-    def text(self, tokens: Tokens | Tensor) -> Tensor:
-        """[n, L] to [n, width]."""
-        out: Tensor = self.text_projection(self.text_tower(tokens))
+    def text(self, tokens: Tokens | Tensor, features: bool = False) -> Tensor:
+        """[n, L] to [n, width]. With `features`: before the projection."""
+        tower = self.text_tower
+        out: Tensor = _features(tower, tokens) if features else self.text_projection(tower(tokens))
         return out
 
 
-def _features(tower: nn.Module, inputs: Any) -> Tensor:
-    out: Tensor = tower.before_projection(inputs) if isinstance(tower, Projected) else tower(inputs)
-    return out
+def _features(tower: nn.Module, inputs: Any) -> Any:
+    return tower.before_projection(inputs) if isinstance(tower, Projected) else tower(inputs)
 
 
 def _tower(side: Side, settings: Any, inputs: int, config: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from benchsuite.errors import UsageError
+from benchsuite.errors import UsageError, first_line
+from benchsuite.fields import first_problem
 from benchsuite.files import sha256_of
 from benchsuite.setup import Part, Plain, Setup
 
@@ -71,7 +72,7 @@ def read_kept(file: Path) -> Kept:
             about = json.loads((opened.metadata() or {})[METADATA])
         return Kept.model_validate(about)
     except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise UsageError(f"{file}: not weights that benchsuite kept, or damaged ({_first(error)}).") from error
+        raise UsageError(f"{file}: not weights that benchsuite kept, or damaged ({first_line(error)}).") from error
 
 
 def read_exported(folder: Path) -> Exported:
@@ -82,15 +83,13 @@ def read_exported(folder: Path) -> Exported:
     try:
         content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{file}: not JSON ({_first(error)}). {AGAIN}") from error
+        raise UsageError(f"{file}: not JSON ({first_line(error)}). {AGAIN}") from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise UsageError(f"{file}: not the configuration of an encoder of benchsuite. {_other_kind(folder, content)}")
     try:
         exported = Exported.model_validate(content)
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise UsageError(f"{file}: {where}: {problem['msg']}. {AGAIN}") from error
+        raise UsageError(f"{file}: {first_problem(error)}. {AGAIN}") from error
     for name, sha in exported.files.items():
         inside, what = Path(name), "words" if name.startswith(TOKENIZER) else "weights"
         if inside.is_absolute() or ".." in inside.parts:
@@ -112,7 +111,3 @@ def _other_kind(folder: Path, content: Any) -> str:
     if isinstance(content, dict) and "model_type" in content:
         return f"It is a transformers model: write transformers:{folder}."
     return MADE_BY
-
-
-def _first(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:200]

@@ -47,15 +47,14 @@ class TrainedSides(Sides):
         else:
             pixels = resized(to_unit(pictures).to(self._device), self._shape)
             pixels = standardize(pixels, self._tower.mean, self._tower.std)
-        encode = self.encoder.image_features if features else self.encoder.image
-        return normalize(encode(pixels).float(), dim=-1).cpu()
+        return normalize(self.encoder.image(pixels, features).float(), dim=-1).cpu()
 
     @torch.inference_mode()
     def texts(self, texts: Texts, features: bool = False) -> Tensor:
         if self._words is None:
             raise UsageError("this setup has no text tower, so no text can be embedded.")
-        encode = self.encoder.text_features if features else self.encoder.text
-        return normalize(encode(self._words(texts).to(self._device)).float(), dim=-1).cpu()
+        tokens = self._words(texts).to(self._device)
+        return normalize(self.encoder.text(tokens, features).float(), dim=-1).cpu()
 
 
 def resized(pixels: Tensor, shape: tuple[int, ...]) -> Tensor:

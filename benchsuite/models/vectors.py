@@ -11,7 +11,7 @@ from benchsuite.data.base import Split, Texts, Vectors
 from benchsuite.errors import UsageError
 from benchsuite.models.pretrained import words_of
 from benchsuite.models.tokenizer import Words, words_for
-from benchsuite.setup import MLP, Data, Setup, TextTower
+from benchsuite.setup import MLP, Setup
 
 
 class VectorEncoder(nn.Module):
@@ -44,12 +44,9 @@ class VectorWords(Words):
 
 
 def text_reader(setup: Setup, split: Split) -> Words | None:
-    """What turns the split's texts into inputs of the text tower; none without a text tower."""
-    return reader_for(setup.text, setup.data, split) if setup.text else None
-
-
-def reader_for(tower: TextTower, data: Data, split: Split) -> Words:
-    """The same for a text tower: a tokenizer, or nothing to do where texts are vectors."""
+    """The tokenizer of the text tower, or what stands for one where texts are vectors; none without a text tower."""
+    if (tower := setup.text) is None:
+        return None
     if tower.mlp:
         return VectorWords(np.shape(split.captions_for("a text tower")[0])[-1])
-    return words_of(tower) if tower.model else words_for(tower, data, split)
+    return words_of(tower) if tower.model else words_for(tower, setup.data, split)

@@ -11,13 +11,12 @@ from benchsuite.errors import UnknownError, UsageError, did_you_mean
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers.schema import Table
 from benchsuite.paths import baselines
+from benchsuite.setup import NOTHING
 from benchsuite.toml_files import read_toml
 
 EVERYTHING = "all"
 USUAL = ("features", "small")
 """Where no scale is named: the first of them that there is."""
-NOTHING: Mapping[str, Path] = {}
-"""No tables stored with results."""
 
 
 def table_names(stored: Mapping[str, Path] = NOTHING) -> list[str]:

@@ -8,6 +8,7 @@ from benchsuite.errors import UnknownError, UsageError
 from benchsuite.papers import Column, Table
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import tasks
+from benchsuite.setup import NOTHING
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,6 @@ class Measured:
     missing: dict[str, str]
 
 
-NOTHING: Mapping[str, str] = {}
 NO_CLASSES = "the data has no classes"
 
 
@@ -41,7 +41,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
         if reason := recipe.lacks(protocol, measure):
             measured.missing[column.key] = reason
             continue
-        own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
+        own = recipe.own(protocol)
         if own not in protocols:
             raise UnknownError("protocol", own, {*protocols, *recipe.stand_ins}, where)
         if protocols[own].task in tasks:
@@ -81,7 +81,7 @@ def _stand_in(column: Column, protocol: str, recipe: Recipe, published: bool) ->
 def column_of(measure: str, recipe: Recipe) -> dict[str, str]:
     """A table's column for a measure: what its task says of it, which is a fraction unless it says otherwise."""
     protocol, _, metric = measure.rpartition(".")
-    own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
+    own = recipe.own(protocol)
     protocols = {**recipe.protocols, **recipe.with_classes}
     about = tasks.card(protocols[own].task).about if own in protocols else {}
     words: dict[str, str] = {}

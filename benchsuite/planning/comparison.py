@@ -29,7 +29,7 @@ def recipe_for(data: str, names: Iterable[str], pretrained: bool = False) -> str
         known = ", ".join(sorted({recipe.data.name for recipe in every.values()}))
         what = "no recipe trains on it" if data in datasets else "there is no such dataset"
         raise UsageError(f"--data {data}: {what}; recipes train on {known}. --recipe FILE takes one of your own.")
-    setups = {name: recipe.setup(next(iter(recipe.backbones))) for name, recipe in on_data.items()}
+    setups = {name: recipe.setup() for name, recipe in on_data.items()}
     fitting = {name: recipe for name, recipe in on_data.items() if setups[name].towers in serves}
     if not fitting:
         raise UsageError(f"--data {data}: none of its recipes, {', '.join(on_data)}, trains {', '.join(names)}.")

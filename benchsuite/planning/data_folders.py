@@ -13,10 +13,8 @@ from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import datasets
-from benchsuite.setup import MODEL, Data, Protocol, Setup
+from benchsuite.setup import FOLDER, MODEL, Data, Protocol, Settings, Setup
 
-FOLDER = "folder"
-"""The option that tells a dataset where its files are."""
 REMEDIES: Mapping[Shows, str] = {
     "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
     "images": "Use a tower by its timm name, without `frames`.",
@@ -86,7 +84,7 @@ def options_of(setup: Setup, replicate: int, folders: Mapping[str, str]) -> dict
     """By dataset: the options that a user gave, as a run has them, but for what each replicate sets; and which models
     its towers are sides of, by their weights."""
     found: dict[str, dict[str, Any]] = {}
-    for data in (setup.data, *(protocol.data for protocol in setup.protocols.values() if protocol.data)):
+    for data in read_by(setup):
         given = options_given(data.name, folders).keys() & data.options.keys()
         own = {name: data.options[name] for name in sorted(given)}
         own |= {name: own[name] - replicate for name in own.keys() & {data.redrawn}}
@@ -95,10 +93,10 @@ def options_of(setup: Setup, replicate: int, folders: Mapping[str, str]) -> dict
     return {**found, MODEL: models} if models else found
 
 
-def read_by(recipe: Recipe) -> Iterator[Data]:
+def read_by(settings: Settings) -> Iterator[Data]:
     """The data that is trained on, and that of protocols with data of their own."""
-    yield recipe.data
-    yield from (protocol.data for protocol in recipe.protocols.values() if protocol.data)
+    yield settings.data
+    yield from (protocol.data for protocol in settings.protocols.values() if protocol.data)
 
 
 def trained_on(recipe: Recipe) -> dict[str, Data]:

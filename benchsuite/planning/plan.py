@@ -14,13 +14,13 @@ from benchsuite.planning.columns import NO_CLASSES, measured_columns
 from benchsuite.planning.data_folders import options_of, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe, recipe_name
-from benchsuite.planning.regime import Printed, Searched
-from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
+from benchsuite.planning.regime import Choice, Searched, as_printed
+from benchsuite.planning.resolve import resolve_method, resolve_setup
 from benchsuite.planning.rows import longer_rows, own_part, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
 from benchsuite.records.requests import AddedRow, Regime, TableRequest, file_digest, regimes
 from benchsuite.records.schema import MethodPart, TunedBy, run_id, uncovered
-from benchsuite.setup import Part, Setup
+from benchsuite.setup import NOTHING, Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
 
 
@@ -79,7 +79,7 @@ def plan_table(
     seeds: Sequence[int] | None = None,
     rows: Sequence[str] = (),
     extra: Sequence[str] = (),
-    folders: Mapping[str, str] = NO_FOLDERS,
+    folders: Mapping[str, str] = NOTHING,
     trials: Trials | None = None,
     regime: Regime = "printed",
     count: int | None = None,
@@ -107,7 +107,7 @@ def plan_table(
 
     problems = Problems()
     search = Searched(table, recipe, table.recipes[scale], trials, folders, regime, count) if trials else None
-    under = Under(table.recipes[scale], recipe, setups, problems, search or Printed())
+    under = Under(table.recipes[scale], recipe, setups, problems, search.choose if search else as_printed)
     planned = [_plan_row(table, row, times, under) for row, times in chosen]
     used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     first_runs = [run for each in planned for run in each.runs[:1]]
@@ -121,7 +121,7 @@ def plan_table(
     request = TableRequest(
         table=name,
         scale=scale,
-        regime=under.rows.regime,
+        regime=regime if search else "printed",
         trials=rule.count(regime, count) if rule else 0,
         replicates=list(replicates),
         rows=[row.name for row, _ in chosen if row in table.rows],
@@ -192,7 +192,7 @@ def plan_run(
     backbone: str,
     seed: int,
     hyperparameters: Mapping[str, Any],
-    folders: Mapping[str, str] = NO_FOLDERS,
+    folders: Mapping[str, str] = NOTHING,
 ) -> Run:
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
     recipe = read_recipe(scale_recipe)
@@ -207,7 +207,7 @@ def plan_under(
     backbone: str,
     seed: int,
     hyperparameters: Mapping[str, Any],
-    folders: Mapping[str, str] = NO_FOLDERS,
+    folders: Mapping[str, str] = NOTHING,
 ) -> Run:
     """The same, under a recipe that is already read."""
     setup = resolve_setup(recipe, backbone, folders, replicate=seed)
@@ -226,7 +226,8 @@ class Under:
     setups: Callable[..., Mapping[int, Setup]]
     """Of a backbone and variants, with each replicate's data."""
     problems: Problems
-    rows: Printed | Searched
+    choose: Callable[..., list[Choice]]
+    """The methods of a row and a part, one for each replicate."""
 
 
 class PlannedRow(NamedTuple):
@@ -252,7 +253,7 @@ def _plan_row(table: Table, row: Row, times: float, under: Under) -> PlannedRow:
             f"recipe {under.name}", label, partial(under.setups, row.backbone, row.variant, part.variant)
         )
         # without setups at least what is printed is looked at
-        choose, known = (under.rows.choose, setups) if setups else (Printed().choose, {0: recipe})
+        choose, known = (under.choose, setups) if setups else (as_printed, {0: recipe})
         choices = under.problems.unless(
             f'{table.name}, row "{row.label}"', label, partial(choose, row, part, times, known)
         )

@@ -8,28 +8,11 @@ from annotated_types import Gt, Le
 from pydantic import Field, ValidationError, model_validator
 
 from benchsuite.errors import UnknownError, UsageError
-from benchsuite.fields import Count, NonNegative, Positive
+from benchsuite.fields import Count, NonNegative, Positive, first_problem
 from benchsuite.folders import built_in_recipes, recipe_files
 from benchsuite.records.schema import SEEDS_EACH
-from benchsuite.setup import (
-    Augmentation,
-    Clusters,
-    Data,
-    Experts,
-    ImageTower,
-    Optimizer,
-    Part,
-    Projection,
-    Protocol,
-    Schedule,
-    Setup,
-    TextTower,
-    Training,
-)
+from benchsuite.setup import NOTHING, ImageTower, Part, Protocol, Settings, Setup
 from benchsuite.toml_files import read_toml
-
-NOTHING: Mapping[str, Path] = {}
-"""No recipes stored with results."""
 
 
 class Backbone(Part):
@@ -108,7 +91,7 @@ class Variant(Part):
     """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. Empty: the same at this scale."""
 
 
-class Recipe(Part):
+class Recipe(Settings):
     """A training setup for a scale, as its file gives it."""
 
     title: str
@@ -132,29 +115,6 @@ class Recipe(Part):
     missing: dict[str, str] = {}
     """Backbones, variants, papers' protocols and single measures of these ("zero-shot-cifar10.top3") that have no
     replacement at this scale, with the reason."""
-
-    data: Data
-    """The training data."""
-    text: TextTower | None = None
-    """The text tower; none to train images alone."""
-    projection: Projection
-    """The projection head of each tower."""
-    optimizer: Optimizer
-    """The optimizer."""
-    schedule: Schedule = Schedule()
-    """Linear warm-up, then cosine decay from the learning rate to `final_lr`."""
-    augmentation: Augmentation = Augmentation()
-    """Augmentations of each training image, drawn anew for each view, and the kind of text view."""
-    training: Training
-    """The loop. A loss sees `batch` pairs (over all processes); an optimizer step averages `accumulation` losses."""
-    temperature_factor: Positive = 1.0
-    """Multiplies every temperature of every method."""
-    clusters: Clusters | None = None
-    """Groups of training pairs: K-means on caption embeddings, or classes. Only some methods read them."""
-    experts: Experts | None = None
-    """Frozen encoders, for methods that use similarities of other models."""
-    protocols: dict[str, Protocol] = Field(min_length=1)
-    """Evaluations, by any name: a registered task with its options."""
     with_classes: dict[str, Protocol] = {}
     """Protocols that are added if the training data has classes, which a user's own data may not have."""
     primary: dict[str, Primary] = {}
@@ -168,27 +128,24 @@ class Recipe(Part):
     """Of tables, where a command has no --regime. Rows of a recipe without `tuning` run as printed alone."""
 
     @model_validator(mode="after")
-    def _stand_ins_are_protocols(self) -> Self:
-        for name, stand_in in self.stand_ins.items():
-            if stand_in.protocol not in (known := {**self.protocols, **self.with_classes}):
-                raise ValueError(str(UnknownError("protocol", stand_in.protocol, known, f"stand-in for {name}: ")))
+    def _names_are_protocols(self) -> Self:
+        known = self.with_classes.keys() | self.protocols.keys()
+        named = [(f"stand-in for {name}", each.protocol, known) for name, each in self.stand_ins.items()]
+        named += [("primary", name, known) for name in self.primary]
+        if self.tuning:
+            named.append(("tuning, measure", self.tuning.measure.rpartition(".")[0], {*self.tuning.protocols}))
+        for where, name, protocols in named:
+            if name not in protocols:
+                raise ValueError(str(UnknownError("protocol", name, protocols, f"{where}: ")))
         return self
 
-    @model_validator(mode="after")
-    def _primary_are_protocols(self) -> Self:
-        for name in self.primary:
-            if name not in (known := {**self.protocols, **self.with_classes}):
-                raise ValueError(str(UnknownError("protocol", name, known, "primary: ")))
-        if self.tuning and (name := self.tuning.measure.rpartition(".")[0]) not in self.tuning.protocols:
-            raise ValueError(str(UnknownError("protocol", name, self.tuning.protocols, "tuning, measure: ")))
-        return self
-
-    def setup(self, backbone: str, variants: Sequence[str] = ()) -> Setup:
-        """The setup on one backbone, in these variants, not yet resolved against data and tasks."""
+    def setup(self, backbone: str | None = None, variants: Sequence[str] = ()) -> Setup:
+        """The setup on a backbone, else the first, in these variants, not yet resolved against data and tasks."""
+        backbone = backbone or next(iter(self.backbones))
         if backbone not in self.backbones:
             raise UnknownError("backbone", backbone, self.backbones, f'recipe "{self.title}": ')
-        named = [name for name in Setup.model_fields if name in type(self).model_fields]
-        setup = Setup(image=self.backbones[backbone].tower, **{name: getattr(self, name) for name in named})
+        shared = {name: getattr(self, name) for name in Settings.model_fields}
+        setup = Setup(image=self.backbones[backbone].tower, **shared)
         changed: dict[str, Any] = as_given(setup)
         for name in filter(None, variants):
             if name not in self.variants:
@@ -197,11 +154,12 @@ class Recipe(Part):
         try:
             return Setup.model_validate(changed)
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
-            raise UsageError(
-                f'recipe "{self.title}", variant {", ".join(filter(None, variants))}: {where}: {problem["msg"]}.'
-            ) from error
+            names = ", ".join(filter(None, variants))
+            raise UsageError(f'recipe "{self.title}", variant {names}: {first_problem(error)}.') from error
+
+    def own(self, protocol: str) -> str:
+        """The recipe's protocol that stands in for the paper's of that name, or has it."""
+        return self.stand_ins[protocol].protocol if protocol in self.stand_ins else protocol
 
     def lacks(self, *names: str) -> str:
         """Why there is nothing for one of these backbones, variants or measures at this scale; "" if there is."""

@@ -13,8 +13,8 @@ from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
 from benchsuite.planning.fixed import fixed_by
 from benchsuite.planning.recipe import Recipe, Tuning
-from benchsuite.planning.resolve import resolve_method
-from benchsuite.planning.subjects import Subject, require_tuning, tuning_setup
+from benchsuite.planning.resolve import resolve_method, resolve_setup
+from benchsuite.planning.subjects import Subject, judged_by, require_tuning
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart, TunedBy, row_id
 from benchsuite.records.trials import trials_digest
@@ -31,18 +31,12 @@ class Choice(NamedTuple):
     """False where trials are still missing: the method is then the printed one, for what can be checked before."""
 
 
-@dataclass(frozen=True)
-class Printed:
-    """Hyper-parameters as printed, temperatures multiplied by the recipe's factor, at the recipe's learning rate."""
-
-    regime: Regime = "printed"
-
-    def choose(self, row: Row, part: TablePart, times: float, setups: Mapping[int, Setup | Recipe]) -> list[Choice]:
-        """As the row and the part have them, the same in each replicate."""
-        assert row.method is not None
-        factor = next(iter(setups.values())).temperature_factor
-        method = resolve_method(row.method, row.options(part), factor).model_copy(update={"longer": times})
-        return [Choice(method, row_id(method))] * len(setups)
+def as_printed(row: Row, part: TablePart, times: float, setups: Mapping[int, Setup | Recipe]) -> list[Choice]:
+    """As the row and the part have them, temperatures multiplied by the recipe's factor, the same in each replicate."""
+    assert row.method is not None
+    factor = next(iter(setups.values())).temperature_factor
+    method = resolve_method(row.method, row.options(part), factor).model_copy(update={"longer": times})
+    return [Choice(method, row_id(method))] * len(setups)
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ class Searched:
 
         @cache
         def printed() -> MethodPart:
-            return Printed().choose(row, part, times, setups)[0].method
+            return as_printed(row, part, times, setups)[0].method
 
         return [
             self._choice(self._subject(row, times, replicate, rule, fixed), setup, printed)
@@ -105,9 +99,8 @@ class Searched:
         assert row.method is not None
         key = row.backbone, row.variant, replicate
         if key not in self._setups:
-            self._setups[key] = tuning_setup(
-                self.recipe, rule, row.backbone, self.folders, (row.variant,), replicate=replicate
-            )
+            judged = judged_by(rule, self.recipe)
+            self._setups[key] = resolve_setup(judged, row.backbone, self.folders, (row.variant,), replicate)
         return Subject(
             recipe=self.name,
             label="/".join(filter(None, (row.backbone, row.variant))),

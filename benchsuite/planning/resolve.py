@@ -15,18 +15,13 @@ from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
-from benchsuite.setup import MODEL, Data, Protocol, Setup
-
-NO_FOLDERS: Mapping[str, str] = {}
-"""No folders given: data is generated, or read where the recipe says."""
-NOTHING: Mapping[str, Any] = {}
-"""Nothing was tuned."""
+from benchsuite.setup import MODEL, NOTHING, Data, Protocol, Setup
 
 
 def resolve_setup(
     recipe: Recipe,
     backbone: str,
-    folders: Mapping[str, str] = NO_FOLDERS,
+    folders: Mapping[str, str] = NOTHING,
     variants: Sequence[str] = (),
     replicate: int | None = None,
 ) -> Setup:

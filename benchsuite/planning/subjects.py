@@ -11,7 +11,7 @@ from typing import Any
 from benchsuite.errors import UsageError
 from benchsuite.planning.columns import require_metric
 from benchsuite.planning.recipe import Recipe, Tuning
-from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
+from benchsuite.planning.resolve import resolve_method
 from benchsuite.planning.search_space import ATTEMPTS, LEARNING_RATE, around, draws, space
 from benchsuite.records import trials as stored
 from benchsuite.records.requests import Regime
@@ -109,16 +109,8 @@ def require_tuning(recipe: Recipe, name: str) -> Tuning:
     return recipe.tuning
 
 
-def tuning_setup(
-    recipe: Recipe,
-    rule: Tuning,
-    backbone: str,
-    folders: Mapping[str, str] = NO_FOLDERS,
-    variants: Sequence[str] = (),
-    replicate: int | None = None,
-) -> Setup:
-    """The recipe on a backbone, with the protocols that trials are judged by in place of its own."""
+def judged_by(rule: Tuning, recipe: Recipe) -> Recipe:
+    """The recipe, with the protocols that trials are judged by in place of its own."""
     protocol, _, metric = rule.measure.rpartition(".")
     require_metric(metric, rule.protocols[protocol].task, f'recipe "{recipe.title}", tuning, measure: ')
-    judged = recipe.model_copy(update={"protocols": rule.protocols, "with_classes": {}})
-    return resolve_setup(judged, backbone, folders, variants, replicate)
+    return recipe.model_copy(update={"protocols": rule.protocols, "with_classes": {}})

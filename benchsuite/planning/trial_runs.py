@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.papers import read_table, table_names
 from benchsuite.planning.data_folders import require_used
 from benchsuite.planning.plan import Run, make_run
-from benchsuite.planning.recipe import Recipe, read_recipe
-from benchsuite.planning.subjects import Subject, require_tuning, tuning_setup
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.resolve import resolve_setup
+from benchsuite.planning.subjects import Subject, judged_by, require_tuning
 from benchsuite.records.schema import Record, trial_seed
 from benchsuite.records.trials import Trial, TrialsFile
 
@@ -40,20 +42,18 @@ class TrialRun:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         return self._trial(score=None, error=reason, digests=self.run.read, created=created)
 
-    def _trial(self, **measured: object) -> Trial:
-        return Trial.model_validate(
-            {
-                "run_id": self.run.run_id,
-                "setup_id": self.run.setup.setup_id,
-                "label": self.subject.label,
-                "regime": self.subject.regime,
-                "replicate": self.subject.replicate,
-                "method": self.run.method,
-                "fixed": self.subject.fixed,
-                "number": self.number,
-                "seed": self.run.seed,
-                **measured,
-            }
+    def _trial(self, **measured: Any) -> Trial:
+        return Trial(
+            run_id=self.run.run_id,
+            setup_id=self.run.setup.setup_id,
+            label=self.subject.label,
+            regime=self.subject.regime,
+            replicate=self.subject.replicate,
+            method=self.run.method,
+            fixed=dict(self.subject.fixed),
+            number=self.number,
+            seed=self.run.seed,
+            **measured,
         )
 
 
@@ -88,11 +88,11 @@ def method_subjects(
     recipe = read_recipe(recipe_name)
     require_used(recipe, folders)
     rule = require_tuning(recipe, recipe_name)
-    subjects = []
+    subjects, judged = [], judged_by(rule, recipe)
     for backbone in recipe.backbones:
         seconds = recipe.backbones[backbone].step_seconds
         for replicate in replicates or range(recipe.seeds):
-            setup = tuning_setup(recipe, rule, backbone, folders, replicate=replicate)
+            setup = resolve_setup(judged, backbone, folders, replicate=replicate)
             subjects.append(Subject(recipe_name, backbone, method, setup, rule, replicate, step_seconds=seconds))
     return subjects
 
@@ -104,7 +104,7 @@ def recipe_at(method: str, scale: str) -> str:
         if scale in table.recipes:
             recipes.setdefault(table.recipes[scale], set()).update(row.method for row in table.rows)
     serves = create_method(method, num_samples=1).serves
-    fitting = [name for name in recipes if _towers(read_recipe(name)) in serves]
+    fitting = [name for name in recipes if read_recipe(name).setup().towers in serves]
     chosen = [name for name in fitting if method in recipes[name]] or fitting
     if len(chosen) == 1:
         return chosen[0]
@@ -114,7 +114,3 @@ def recipe_at(method: str, scale: str) -> str:
         )
     found = f"several recipes train {method}: {', '.join(chosen)}" if chosen else f"no recipe trains {method}"
     raise UsageError(f"at scale {scale}, {found}. Give --recipe NAME.")
-
-
-def _towers(recipe: Recipe) -> str:
-    return recipe.setup(next(iter(recipe.backbones))).towers

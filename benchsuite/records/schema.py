@@ -12,7 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from benchsuite.canonical import digest, short_digest
 from benchsuite.fields import Count, Positive
-from benchsuite.setup import Data, Part, Setup, stored_setup
+from benchsuite.setup import NOTHING, Data, Part, Setup, stored_setup
 
 SCHEMA = 1
 LARGEST = 3.5e38
@@ -31,7 +31,6 @@ READ_BY_SOME = {
     "text_expert": "experts.text",
 }
 """Digests that only a run has whose method reads these, and their parts of the setup."""
-NOTHING: Mapping[str, str] = {}
 UNSEALED = {"unsealed": True}
 """Validation context of a record whose digest is still to be computed."""
 UNCHECKED = {"unchecked": True}

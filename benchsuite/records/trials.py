@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
+from benchsuite.fields import first_problem
 from benchsuite.files import MEGABYTE, lock_of, locked, read_stored, reason_of, write_whole
 from benchsuite.records.json_text import parse_text
 from benchsuite.records.names import LARGEST_TRIALS
@@ -157,10 +158,7 @@ def _unpacked(content: bytes) -> tuple[bytes, list[dict[str, Any]]]:
 
 def _reason(error: Exception) -> str:
     """Of pydantic's errors the first, in one line."""
-    if isinstance(error, ValidationError):
-        problem = error.errors()[0]
-        return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-    return str(error) or type(error).__name__
+    return first_problem(error) if isinstance(error, ValidationError) else str(error) or type(error).__name__
 
 
 def add_trials(folder: Path, content: TrialsFile) -> None:

@@ -24,17 +24,16 @@ class Towers(nn.Module):
         self.pictures = 0
         self.largest = 0
 
-    def image(self, pixels: Tensor) -> Tensor:
+    def image(self, pixels: Tensor, features: bool = False) -> Tensor:
+        if features:
+            return pixels.flatten(1)
         self.pictures += len(pixels)
         self.largest = max(self.largest, pixels[:, ..., 0, 0, 0].numel())
         if pixels.dim() == 5:
             pixels = pixels.mean(1)
         return cast(Tensor, self.drop(self.scale * pixels.mean(dim=(2, 3))))
 
-    def image_features(self, pixels: Tensor) -> Tensor:
-        return pixels.flatten(1)
-
-    def text(self, tokens: Tokens) -> Tensor:
+    def text(self, tokens: Tokens, features: bool = False) -> Tensor:
         return self.scale * torch.stack([tokens.ids[:, 0].float(), tokens.mask.sum(1).float()], 1)
 
 

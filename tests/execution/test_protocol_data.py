@@ -96,7 +96,7 @@ class Mean(nn.Module):
         super().__init__()
         self.one = nn.Parameter(torch.ones(1))
 
-    def image_features(self, pixels: Tensor) -> Tensor:
+    def image(self, pixels: Tensor, features: bool = False) -> Tensor:
         return self.one * pixels.mean(dim=(2, 3))
 
 

@@ -23,9 +23,6 @@ class Embedding(Options, ABC):
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
 
-    def __init__(self, **options: Any) -> None:
-        self.resolve(options)
-
     def texts(self, texts: Iterable[str]) -> Embedded:
         """A row for each text; they can be gone through once."""
         raise UsageError(f"{self.card.name} embeds no texts.")

@@ -19,6 +19,7 @@ from benchsuite.canonical import short_digest
 from benchsuite.data.readers.files import content_digests, read_json
 from benchsuite.data.vectors import Lists, Source, mapped, numbers_in
 from benchsuite.errors import UnknownError, UsageError
+from benchsuite.fields import first_problem
 from benchsuite.setup import Part
 
 MANIFEST = "manifest.json"
@@ -155,9 +156,7 @@ def read_manifest(folder: Path) -> Embedded:
     try:
         manifest = Embedded.model_validate_json(json.dumps(content))
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise UsageError(f"{place}: {where}: {problem['msg']}.") from error
+        raise UsageError(f"{place}: {first_problem(error)}.") from error
     if outside := [
         file.file for file in files_of(manifest) if not (folder / file.file).resolve().is_relative_to(folder.resolve())
     ]:

@@ -126,7 +126,9 @@ class FromLibrary(Indexed):
 
     @cached_property
     def _files(self) -> Mapping[str, Path]:
-        return stored_files(self._hub) if self._hub else files_under(self._root)
+        """Those of the folder, or in which the library keeps the splits."""
+        kept = [(split, i, file) for split, rows in self._hub.items() for i, file in enumerate(rows.cache_files)]
+        return {f"{split} {i}": Path(file["filename"]) for split, i, file in kept} or files_under(self._root)
 
     @cached_property
     def _root(self) -> Path:
@@ -271,13 +273,6 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
     if empty := [name for name, rows in splits.items() if not len(rows)]:
         raise UsageError(f"{dataset}: {source}, split {empty[0]}: there are no rows.")
     return splits
-
-
-def stored_files(splits: Mapping[str, Any]) -> dict[str, Path]:
-    """The files in which the library keeps splits."""
-    return {
-        f"{split} {i}": Path(file["filename"]) for split in splits for i, file in enumerate(splits[split].cache_files)
-    }
 
 
 def _from_folder(folder: Path, config: str, copy: Path | None) -> Any:

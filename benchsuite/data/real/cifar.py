@@ -13,7 +13,6 @@ from benchsuite.data.base import Manifest, Split
 from benchsuite.data.long_tail import long_tailed
 from benchsuite.data.prompts import CIFAR_18, NAMES
 from benchsuite.data.readers.from_library import FromLibrary, Wanted
-from benchsuite.errors import UnknownError
 from benchsuite.fields import Count, Finite
 from benchsuite.registry import register_dataset
 
@@ -51,14 +50,15 @@ class Cifar(FromLibrary):
     def manifest(self) -> Manifest:
         stored = super().manifest()
         sizes = {split: len(self._positions(split)) for split in stored.splits}
-        content = [stored.digest, self.imbalance, self.seed if self.imbalance > 1 else 0, *self._texts(0)]
+        texts = self.prompts_for("class", self.captions)[0]
+        content = [stored.digest, self.imbalance, self.seed if self.imbalance > 1 else 0, *texts]
         return replace(stored, splits=sizes, digest=short_digest(content))
 
     def read(self, split: str) -> Split:
         index, positions = self.index(split), self._positions(split)
         labels = index.labels()["class"][positions]
         images = index.images(self.size, self.fit, positions.tolist()).as_array()
-        class_texts = [self._texts(label) for label in range(len(self.class_names["class"]))]
+        class_texts: Any = self.prompts_for("class", self.captions)
         captions = [class_texts[label] for label in labels]
         return Split(split, images, captions, captions, {"class": labels})
 
@@ -72,11 +72,6 @@ class Cifar(FromLibrary):
         if split != "train" or self.imbalance == 1:
             return np.arange(len(labels))
         return long_tailed(labels, self.imbalance, self.seed)
-
-    def _texts(self, label: int) -> list[str]:
-        if self.captions not in self.templates:
-            raise UnknownError("set of templates", self.captions, self.templates, f"{self.card.name}: ")
-        return [template.format(self.class_names["class"][label]) for template in self.templates[self.captions]]
 
 
 @register_dataset("cifar10", title="CIFAR-10", license="none stated", download=True)

@@ -41,32 +41,14 @@ class Karpathy(Listed):
     @cached_property
     def _files(self) -> list[Path]:
         whole = self._root / self._file
-        if whole.is_file():
-            return [whole]
-        files = [self._root / f"{name}.json" for name in SPLITS]
-        if existing := [file for file in files if file.is_file()]:
-            return existing
-        raise UsageError(f"{whole}: no such file. {self.card.name} needs a folder that holds {self._layout}.")
+        files = [whole] if whole.is_file() else [self._root / f"{name}.json" for name in SPLITS]
+        return [file for file in files if file.is_file()]
 
     @cached_property
     def _images(self) -> Mapping[str, list[CaptionedImage]]:
-        if self._files[0].name == self._file:
-            return self._read_one_file(self._files[0])
+        if [file.name for file in self._files] == [self._file]:
+            return _read_one_file(self._files[0])
         return {SPLITS[file.stem]: _read_split(file) for file in self._files}
-
-    def _read_one_file(self, file: Path) -> dict[str, list[CaptionedImage]]:
-        content = read_json(file)
-        images: dict[str, list[CaptionedImage]] = {}
-        try:
-            for image in content["images"]:
-                name = "/".join(part for part in (image.get("filepath"), image["filename"]) if part)
-                captions = [sentence["raw"] for sentence in image["sentences"]]
-                images.setdefault(SPLITS.get(image["split"], ""), []).append((name, captions))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{file}: not Karpathy's format, a list images of filename, split and sentences."
-            ) from error
-        return images
 
 
 @register_dataset("coco", title="MSCOCO captions", license="captions CC BY 4.0, images various", download=True)
@@ -93,6 +75,19 @@ class Flickr30k(Karpathy):
     _file: ClassVar = "dataset_flickr30k.json"
     _image_folders: ClassVar = ("flickr30k-images", "flickr30k_images", "images", "")
     _layout: ClassVar = "dataset_flickr30k.json (Karpathy's), and the images in flickr30k-images or images"
+
+
+def _read_one_file(file: Path) -> dict[str, list[CaptionedImage]]:
+    content = read_json(file)
+    images: dict[str, list[CaptionedImage]] = {}
+    try:
+        for image in content["images"]:
+            name = "/".join(part for part in (image.get("filepath"), image["filename"]) if part)
+            captions = [sentence["raw"] for sentence in image["sentences"]]
+            images.setdefault(SPLITS.get(image["split"], ""), []).append((name, captions))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{file}: not Karpathy's format, a list images of filename, split and sentences.") from error
+    return images
 
 
 def _read_split(file: Path) -> list[CaptionedImage]:

@@ -62,10 +62,7 @@ class Clips(Synthetic):
 
 def paint(clips: world.Clips, noise: np.random.RandomState) -> Bytes:
     """The clips, [N, 8, 32, 32, 3]. `noise` is used in the order of the clips."""
-    images = np.empty((len(clips), world.FRAMES, SIDE, SIDE, 3), dtype=np.uint8)
-    for start in range(0, len(clips), 128):
-        images[start : start + 128] = _paint(clips.slice(start, start + 128), noise)
-    return images
+    return np.concatenate([_paint(part, noise) for part in clips.parts(128)])
 
 
 def _paint(clips: world.Clips, noise: np.random.RandomState) -> Bytes:

@@ -25,11 +25,7 @@ _OVERSAMPLE = 4
 
 def paint(scenes: Scenes, noise: np.random.RandomState) -> Bytes:
     """The images, [N, 32, 32, 3]. `noise` is used in the order of the images."""
-    images = np.empty((len(scenes), SIDE, SIDE, 3), dtype=np.uint8)
-    for start in range(0, len(scenes), 1024):
-        part = scenes.slice(start, start + 1024)
-        images[start : start + 1024] = _paint(part, noise)
-    return images
+    return np.concatenate([_paint(part, noise) for part in scenes.parts(1024)])
 
 
 def _paint(scenes: Scenes, noise: np.random.RandomState) -> Bytes:

@@ -50,8 +50,10 @@ class Columns:
     def __len__(self) -> int:
         return len(self.facts)
 
-    def slice(self, start: int, stop: int) -> Self:
-        return type(self)(*(getattr(self, field.name)[start:stop] for field in fields(self)))
+    def parts(self, size: int) -> Iterator[Self]:
+        """A few at a time, in order."""
+        for start in range(0, len(self), size):
+            yield type(self)(*(getattr(self, field.name)[start : start + size] for field in fields(self)))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ class ScenesSts(SimilarityDataset):
     """Images of the test set."""
 
     def manifest(self) -> Manifest:
-        return Manifest("scenes-sts", VERSION, {}, self._digest, self.options())
+        digests = {name: digest(_columns(subsets)) for name, subsets in self._sets.items()}
+        return Manifest("scenes-sts", VERSION, {}, digest_of(digests), self.options())
 
     def pairs(self, name: str) -> dict[str, SentencePairs]:
         if name not in self._sets:
@@ -49,10 +50,6 @@ class ScenesSts(SimilarityDataset):
     @cached_property
     def _sets(self) -> dict[str, dict[str, SentencePairs]]:
         return {name: similarity_subsets(self.seed, name, getattr(self, name)) for name in ("validation", "test")}
-
-    @cached_property
-    def _digest(self) -> str:
-        return digest_of({name: digest(_columns(subsets)) for name, subsets in self._sets.items()})
 
 
 def similarity_subsets(seed: int, split: str, count: int) -> dict[str, SentencePairs]:
