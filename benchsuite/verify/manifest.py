@@ -18,11 +18,10 @@ from benchsuite.records.json_text import parse
 from benchsuite.records.names import MANIFEST
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.schema import Record
-from benchsuite.setup import Part
+from benchsuite.setup import NOTHING, Part
 from benchsuite.verify.audit import Audit
 
 FORMAT = 2
-NO_FILES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class FolderManifest(Part):
     trials or an evaluation."""
 
     @classmethod
-    def of(cls, records: Mapping[str, Record], files: Mapping[str, str] = NO_FILES) -> Self:
+    def of(cls, records: Mapping[str, Record], files: Mapping[str, str] = NOTHING) -> Self:
         """The manifest of these records, by file name, and of these other files, by path."""
         listed = {name: record.digest for name, record in records.items()} | dict(files)
         return cls(files=dict(sorted(listed.items())))

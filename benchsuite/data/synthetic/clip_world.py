@@ -6,7 +6,7 @@ relevancy depends on them; articles and the ground are often omitted. Each word 
 parse a narration.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -156,19 +156,14 @@ ARTICLES = ("", "", "the ")
 SILENCE = {"ground": 70, "pattern": 50}
 """Percent of narrations that omit it."""
 
-_DRAWS = 16
+DRAWS = 16
+"""That a narration may take."""
 
 CLASS_NAMES: dict[str, list[str]] = {
     "verb": [DOING[verb][0].replace(" {}", "") for verb in VERBS],
     "noun": [f"{colour} {shape}" for colour in HUED for shape in SHAPES],
     "verb_noun": [DOING[verb][0].format(f"{colour} {shape}") for verb in VERBS for colour in HUED for shape in SHAPES],
 }
-
-
-def narrations(clips: Iterable[Clip], count: int, each: int, seed: int, split: int, purpose: int) -> list[list[str]]:
-    """`each` independent narrations of every clip; `purpose` separates captions from paraphrases."""
-    raw: Ints = stream(seed, 12, split, purpose).randint(0, 2**31, size=(count, each, _DRAWS), dtype="int64")
-    return [[narration(clip, row) for row in rows] for clip, rows in zip(clips, raw.tolist(), strict=True)]
 
 
 def narration(clip: Clip, row: list[int]) -> str:

@@ -8,7 +8,7 @@ from benchsuite.data.cached import Columns
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic.base import Synthetic
 from benchsuite.data.synthetic.scene_drawing import Bytes, colours, stamp, stencil
-from benchsuite.data.synthetic.scene_world import SHAPES, SIDE, stream
+from benchsuite.data.synthetic.scene_world import SHAPES, SIDE, stream, worded
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
@@ -45,9 +45,9 @@ class Clips(Synthetic):
         number, count = self.splits.index(split), getattr(self, split)
         clips = world.imagine(self.seed, number, count)
         images = paint(clips, stream(self.seed, 13, number))
-        captions, paraphrases = (
-            world.narrations(clips, count, NARRATIONS, self.seed, number, purpose) for purpose in (0, 1)
-        )
+        size = count, NARRATIONS, world.DRAWS
+        draws = (stream(self.seed, 12, number, purpose) for purpose in (0, 1))
+        captions, paraphrases = (worded(clips, world.narration, size, draw) for draw in draws)
         verb, noun = clips.facts[:, 0], clips.facts[:, 1]
         return {
             "images": images,  # [N, 8, 32, 32, 3]

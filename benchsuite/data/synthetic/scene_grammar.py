@@ -4,9 +4,7 @@ Every caption is true of its scene and few are complete: attributes are often om
 images. Each word has one meaning only, so that a test can parse a caption.
 """
 
-from collections.abc import Iterable
-
-from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, RELATIONS, SHAPES, Ints, Scene, stream
+from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, RELATIONS, SHAPES, Scene
 
 NOUNS: dict[str, tuple[str, ...]] = {
     "circle": ("circle", "disc"),
@@ -59,7 +57,8 @@ INVERSE = {"left": "right", "right": "left", "above": "below", "below": "above"}
 SILENCE = {"size": 60, "colour": 15, "shape": 8, "relation": 35, "other": 12, "ground": 35, "pattern": 40}
 """Percent of wordings in which an attribute is left out, where the template speaks of it at all."""
 
-_DRAWS = 32
+DRAWS = 32
+"""That a wording may take."""
 
 CLASS_NAMES: dict[str, list[str]] = {
     "shape": list(SHAPES),
@@ -100,12 +99,6 @@ class _Choices:
 
     def silent(self, attribute: str) -> bool:
         return next(self.row) % 100 < SILENCE[attribute]
-
-
-def wordings(scenes: Iterable[Scene], count: int, each: int, seed: int, split: int, purpose: int) -> list[list[str]]:
-    """`each` independent wordings of every scene; `purpose` separates captions from paraphrases."""
-    raw: Ints = stream(seed, 2, split, purpose).randint(0, 2**31, size=(count, each, _DRAWS), dtype="int64")
-    return [[wording(scene, row) for row in rows] for scene, rows in zip(scenes, raw.tolist(), strict=True)]
 
 
 def wording(scene: Scene, row: list[int]) -> str:

@@ -4,14 +4,15 @@ The same seed gives the same scenes with every numpy: all randomness is `np.rand
 frozen (NEP 19), and all arithmetic is in integers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 SIDE = 32
 SHAPES = ("circle", "square", "triangle", "diamond", "cross", "ring", "star", "heart", "moon", "arrow")
@@ -72,6 +73,14 @@ class Scenes(Columns):
 def stream(seed: int, *purpose: int) -> np.random.RandomState:
     """A frozen generator of its own for each purpose, so that one split's size never shifts another split."""
     return np.random.RandomState([seed % 2**32, seed // 2**32, *purpose])
+
+
+def worded(
+    things: Iterable[T], say: Callable[[T, list[int]], str], shape: tuple[int, int, int], draw: np.random.RandomState
+) -> list[list[str]]:
+    """Several independent texts of each thing, [things, texts, draws]: each is made from a row of draws."""
+    raw: Ints = draw.randint(0, 2**31, size=shape, dtype="int64")
+    return [[say(thing, row) for row in rows] for thing, rows in zip(things, raw.tolist(), strict=True)]
 
 
 def zipf_weights(count: int = PAIRS, shift: int = ZIPF_SHIFT) -> Ints:

@@ -49,9 +49,9 @@ class Scenes(Synthetic):
         number, count = self.splits.index(split), getattr(self, split)
         scenes = world.imagine(self.seed, number, count)
         images = drawing.paint(scenes, world.stream(self.seed, 3, number))
-        captions, paraphrases = (
-            grammar.wordings(scenes, count, WORDINGS, self.seed, number, purpose) for purpose in (0, 1)
-        )
+        size = count, WORDINGS, grammar.DRAWS
+        draws = (world.stream(self.seed, 2, number, purpose) for purpose in (0, 1))
+        captions, paraphrases = (world.worded(scenes, grammar.wording, size, draw) for draw in draws)
         matched = np.ones(count, dtype=bool)
         if split == "train":
             wrong_pairs = round(count * self.mismatched)

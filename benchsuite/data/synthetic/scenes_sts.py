@@ -56,7 +56,7 @@ def similarity_subsets(seed: int, split: str, count: int) -> dict[str, SentenceP
     """The pairs of a split's first `count` images (i, j): the first caption of i with the second of j."""
     number = Scenes.splits.index(split)
     scenes = world.imagine(seed, number, count)
-    texts = grammar.wordings(scenes, count, WORDINGS, seed, number, 0)
+    texts = world.worded(scenes, grammar.wording, (count, WORDINGS, grammar.DRAWS), world.stream(seed, 2, number, 0))
     draw = world.stream(seed, 5, number)
     shown = np.stack([scenes.facts[:, 0] * 10 + scenes.facts[:, 1], scenes.facts[:, 2] * 10 + scenes.facts[:, 3]], 1)
     near = []
