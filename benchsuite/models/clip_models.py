@@ -133,17 +133,16 @@ class TransformersSide(Projected):
     """One side of a CLIP-like model of transformers."""
 
     def projected(self, inputs: Any) -> Tensor:
-        if self._side == "image":
-            return _tensor(self.model.get_image_features(pixel_values=inputs))
-        return _tensor(self.model.get_text_features(input_ids=inputs.ids, attention_mask=inputs.mask))
+        return _tensor(getattr(self.model, f"get_{self._side}_features")(**self._named(inputs)))
 
     def before_projection(self, inputs: Any) -> Tensor:
         tower = getattr(self.model, "vision_model" if self._side == "image" else "text_model", None)
-        if tower is None:
-            return self.projected(inputs)
+        return self.projected(inputs) if tower is None else _tensor(tower(**self._named(inputs)))
+
+    def _named(self, inputs: Any) -> dict[str, Tensor]:
         if self._side == "image":
-            return _tensor(tower(pixel_values=inputs))
-        return _tensor(tower(input_ids=inputs.ids, attention_mask=inputs.mask))
+            return {"pixel_values": inputs}
+        return {"input_ids": inputs.ids, "attention_mask": inputs.mask}
 
 
 def _tensor(out: Any) -> Tensor:

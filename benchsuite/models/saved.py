@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +85,10 @@ class Encoder:
         tower, shape = self.about.setup.image, self.about.inputs.pictures
         if tower is None:
             raise UsageError("images: this encoder has no image tower.")
-        rows: Any = _vectors("images", pictures, shape[-1])[:, None] if tower.mlp else pictures
-        made = [
-            self.sides.pictures(rows[i : i + batch] if tower.mlp else self._pixels(rows[i : i + batch], i))
-            for i in range(0, len(rows), batch)
-        ]
-        return _joined(made, self.about.setup.projection.width)
+        if tower.mlp:
+            vectors = _vectors("images", pictures, shape[-1])[:, None]
+            return self._embedded(vectors, batch, lambda part, _: self.sides.pictures(part))
+        return self._embedded(pictures, batch, lambda part, first: self.sides.pictures(self._pixels(part, first)))
 
     def texts(self, texts: Texts | str, batch: int = BATCH) -> NDArray[np.float32]:
         """[n, width], L2-normalised, of a list of texts. Towers on vectors take float [n, D]."""
@@ -102,8 +100,11 @@ class Encoder:
         rows: Any = _vectors("texts", texts, self.about.inputs.words) if tower.mlp else list(texts)
         if not tower.mlp and (wrong := [i for i, text in enumerate(rows) if not isinstance(text, str)]):
             raise UsageError(f"texts: item {wrong[0]} is a {type(rows[wrong[0]]).__name__}, not a text.")
-        made = [self.sides.texts(rows[i : i + batch]) for i in range(0, len(rows), batch)]
-        return _joined(made, self.about.setup.projection.width)
+        return self._embedded(rows, batch, lambda part, _: self.sides.texts(part))
+
+    def _embedded(self, rows: Any, batch: int, embed: Callable[[Any, int], Tensor]) -> NDArray[np.float32]:
+        made = [embed(rows[i : i + batch], i) for i in range(0, len(rows), batch)]
+        return torch.cat(made).numpy() if made else np.zeros((0, self.about.setup.projection.width), np.float32)
 
     def _pixels(self, pictures: Pictures, first: int) -> NDArray[np.uint8]:
         """uint8 [n, ...] in the shape that the tower was trained on."""
@@ -191,7 +192,3 @@ def _vectors(what: str, given: Any, width: int) -> NDArray[np.float32]:
     if rows.ndim != 2 or rows.shape[1] != width:
         raise UsageError(f"{what}: this tower takes vectors, float [n, {width}]; given {list(rows.shape)}.")
     return rows
-
-
-def _joined(rows: Sequence[Tensor], width: int) -> NDArray[np.float32]:
-    return torch.cat(list(rows)).numpy() if rows else np.zeros((0, width), np.float32)

@@ -76,33 +76,30 @@ def stamp(files: Mapping[str, Path]) -> str:
 
 def files_digest(files: Mapping[str, Path]) -> str:
     """Of names and contents, not of paths; kept in the cache while no file changes."""
-
-    def compute() -> dict[str, str]:
-        return {"digest": short_digest({name: sha256_of(path) for name, path in files.items()})}
-
-    return str(computed_once(stamp(files), compute)["digest"])
+    kept = computed_once(
+        stamp(files), lambda: {"digest": short_digest({name: sha256_of(path) for name, path in files.items()})}
+    )
+    return str(kept["digest"])
 
 
 def content_digests(files: Mapping[str, Path]) -> dict[str, str]:
     """SHA-256 of each large file: each is read once, and again only when its size or time changes."""
-    stamps = {name: f"content-{stamp({name: path})}" for name, path in files.items()}
     sizes, watch, done = {name: path.stat().st_size for name, path in files.items()}, watching.get(), []
-    names = list(files)
 
-    def digest(i: int) -> str:
-        name, read = names[i], []
+    def digest(name: str) -> str:
+        read = []
 
         def compute() -> dict[str, str]:
             read.append(name)
             return {"sha256": sha256_of(files[name])}
 
-        found = str(computed_once(stamps[name], compute)["sha256"])
+        found = str(computed_once(f"content-{stamp({name: files[name]})}", compute)["sha256"])
         done.append(sizes[name])
         if read:
             watch(sum(done), sum(sizes.values()))
         return found
 
-    return dict(zip(names, in_threads(digest, range(len(names))), strict=True))
+    return dict(zip(files, in_threads(digest, list(files)), strict=True))
 
 
 def remember(name: str, path: Path, digest: str) -> None:

@@ -61,9 +61,16 @@ class WebPairs(Listed):
             raise UsageError(f"{self.card.name}: limit = {limit}, but {files[0].parent} has {count} pairs.")
 
     def _members(self, tars: Sequence[Path], limit: int | None) -> Iterator[tuple[str, Item]]:
-        for tar, key, offset, size, caption in members_of(tars, limit is None):
-            mark, name = f"{key}\0{size}", f"{tar}, {key}"
-            yield key, Item(mark, [str(tar)], [caption], part=(offset, size), name=name)
+        """The images of tar files in order; several processes look for them if all are needed."""
+        sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
+        read = spread(lambda tar: len(_members(tar)), tars, few=8) if limit is None else tars  # kept in the cache
+        for tar, _, whole in zip(tars, read, sizes, strict=True):
+            members = _members(tar)
+            done += whole
+            watch(done, sum(sizes))
+            for key, offset, size, caption in members:
+                mark, name = f"{key}\0{size}", f"{tar}, {key}"
+                yield key, Item(mark, [str(tar)], [caption], part=(offset, size), name=name)
 
     def _rows(self, table: Path, split: str) -> Iterator[tuple[str, Item]]:
         base = None
@@ -103,18 +110,8 @@ VERSION = 3
 """Of the kept indexes."""
 
 
-def members_of(tars: Sequence[Path], all_of_them: bool) -> Iterator[tuple[Path, str, int, int, str]]:
-    """Tar file, key, offset, size and caption of all images in order; by several processes if all are needed."""
-    sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
-    read = spread(lambda tar: len(_members(tar)), tars, few=8) if all_of_them else tars  # kept in the cache
-    for tar, _, size in zip(tars, read, sizes, strict=True):
-        members = _members(tar)
-        done += size
-        watch(done, sum(sizes))
-        yield from ((tar, *member) for member in members)
-
-
 def _members(tar: Path) -> Sequence[tuple[str, int, int, str]]:
+    """Key, offset, size and caption of each image."""
     kept = computed_once(f"tar-v{VERSION}-{stamp({'': tar})}", lambda: {"members": _scan(tar)})
     return cast(Sequence[tuple[str, int, int, str]], kept["members"])
 

@@ -12,10 +12,6 @@ from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
 
 FILE = "Questions.csv"
-LAYOUT = (
-    "Questions.csv (columns Question ID, Type, Statement) and MLLM_VLM Images/<Type>/<Question ID>.jpg, as in the "
-    "published MMVP_VLM"
-)
 COLUMNS = ("Question ID", "Type", "Statement")
 PATTERNS = (
     "orientation",
@@ -39,11 +35,14 @@ class Mmvp(Listed):
     "pattern", one of nine: equal runs of pairs in the order of the file, as the published evaluation counts them.
     """
 
-    _layout: ClassVar = LAYOUT
+    _layout: ClassVar = (
+        "Questions.csv (columns Question ID, Type, Statement) and MLLM_VLM Images/<Type>/<Question ID>.jpg, as in the "
+        "published MMVP_VLM"
+    )
     class_names: ClassVar = {"pattern": PATTERNS}
 
     def _splits(self) -> Mapping[str, Sequence[Path]]:
-        return {"test": [require_file(self._root / FILE, LAYOUT)]}
+        return {"test": [require_file(self._root / FILE, self._layout)]}
 
     def _list(self, split: str) -> Iterator[Item]:
         questions = read_questions(self._root / FILE)
