@@ -38,7 +38,8 @@ class Options:
 
     def options(self) -> dict[str, Any]:
         """The resolved values by field name."""
-        return {name: getattr(self, name) for name in declared(type(self))}
+        cls: type = type(self)
+        return {name: getattr(self, name) for name in declared(cls)}
 
 
 @cache

@@ -16,6 +16,7 @@ import shutil
 import stat
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from glob import escape
 from io import BufferedReader
 from pathlib import Path
 from typing import Self
@@ -111,6 +112,11 @@ def drafted(path: Path) -> Iterator[Path]:
         yield draft
     finally:
         remove(draft)
+
+
+def drafts_of(path: Path) -> list[Path]:
+    """What processes left that were killed while they wrote this file."""
+    return list(path.parent.glob(f".{escape(path.name)}-{'[0-9a-f]' * 32}"))
 
 
 def put(draft: Path, path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import locked, require_writable, write_whole, writing_to
+from benchsuite.files import drafts_of, locked, require_writable, write_whole, writing_to
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
@@ -38,7 +38,7 @@ class Site:
 
 
 def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
-    """All pages, each file whole; those of the build before are removed at the end."""
+    """All pages, each file whole; those of the build before, and drafts of killed ones, are removed at the end."""
     require_writable(folder, "--report")
     pages = list(all_pages(leaderboard))
     names = {page.name for page in pages}
@@ -55,6 +55,8 @@ def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
         for name in {*before} - {*written}:
             if (folder / name).resolve().is_relative_to(folder.resolve()):
                 (folder / name).unlink(missing_ok=True)
+        for draft in (draft for name in {*before, *written} for draft in drafts_of(folder / name)):
+            draft.unlink(missing_ok=True)
         _write(folder, WRITTEN, "\n".join(written).encode())
     tables = {view.asked.name: folder / f"{table_page(view)}.html" for view in leaderboard.views}
     return Site(folder / "index.html", tables, len(pages))

@@ -2,6 +2,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from support.html_pages import Reading, leaderboard
@@ -86,6 +87,15 @@ def test_pages_and_data_of_the_build_before_go_and_files_of_others_stay(
     write_site(tmp_path, leaderboard())
     assert [file.name for file in (tmp_path / "methods").iterdir()] == ["mine.html"]
     assert [file.name for file in (tmp_path / "tables").iterdir()] == [f"{NAME}-mine.csv"]
+
+
+def test_drafts_of_killed_builds_go_and_hidden_files_of_others_stay(tmp_path: Path, make_record: MakeRecord) -> None:
+    killed, mine = tmp_path / f".index.html-{uuid4().hex}", tmp_path / ".index.html-mine"
+    for file in (killed, mine):
+        file.write_text("half of a page")
+    write_site(tmp_path, board(make_record))
+    assert not killed.exists()
+    assert mine.exists()
 
 
 def test_two_reports_into_a_folder_take_turns_and_the_lock_is_named(
