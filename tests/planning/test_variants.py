@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.planning.recipe import Recipe, StandIn, Variant, overlaid, read_recipe
+from benchsuite.planning.recipe import Primary, Recipe, StandIn, Variant, overlaid, read_recipe
 from benchsuite.setup import Data, differences
 
 
@@ -49,10 +49,19 @@ def test_an_unknown_variant_is_named_with_the_nearest() -> None:
         recipe(variants=variants(AdamP={})).setup("RN50", ["AdamQ"])
 
 
-def test_a_stand_in_must_be_a_protocol() -> None:
-    stand_ins = {"retrieval-coco": StandIn(protocol="retrievl", description="")}
-    with pytest.raises(ValueError, match='stand-in for retrieval-coco: protocol "retrievl" does not exist'):
-        recipe(stand_ins=stand_ins)
+@pytest.mark.parametrize(
+    ("where", "settings"),
+    [
+        (
+            "stand-in for retrieval-coco",
+            {"stand_ins": {"retrieval-coco": StandIn(protocol="retrievl", description="")}},
+        ),
+        ("primary", {"primary": {"retrievl": Primary(metric="t2i_r1", difference=0.01)}}),
+    ],
+)
+def test_what_speaks_of_a_protocol_names_one_that_is_there(where: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f'{where}: protocol "retrievl" does not exist'):
+        recipe(**settings)
 
 
 def test_what_a_scale_lacks_is_told_with_its_reason() -> None:
