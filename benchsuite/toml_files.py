@@ -77,7 +77,8 @@ def _pairs(values: Mapping[str, Any]) -> Iterator[str]:
 def _explained(text: str, model: type[BaseModel], error: ValidationError) -> tuple[int | None, str]:
     """Where the text departs from the model, if that is found, and how."""
     problems = error.errors()
-    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    # a key that may not be, then a value that is wrong, then what is missing
+    problem = min(problems, key=lambda p: (p["type"] != "extra_forbidden", p["type"] == "missing"))
     original = problem.get("ctx", {}).get("error")
     place = (*problem["loc"], *(original.place if isinstance(original, MisplacedError) else ()))
     *parents, key = [str(part) for part in problem["loc"]] or ["file"]
