@@ -167,9 +167,15 @@ def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame"
 
 
 def _run(record: Record, setup: str) -> dict[str, Any]:
-    method, ids = record.method, (record.method_id, setup, record.setup_id, record.created)
     return {
-        **dict(zip(IDENTITY, (record.run_id, record.seed, method.name, method.title, *ids), strict=True)),
+        "run_id": record.run_id,
+        "seed": record.seed,
+        "method": record.method.name,
+        "method_title": record.method.title,
+        "method_id": record.method_id,
+        "setup": setup,
+        "setup_id": record.setup_id,
+        "created": record.created,
         **{name: record.cost.get(name) for name in COSTS},
         **{name: record.environment.get(name) for name in ENVIRONMENT},
         **{name: record.digests.get(name) for name in DIGESTS},

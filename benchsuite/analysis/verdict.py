@@ -155,13 +155,16 @@ def _not_exercised(question: ClaimQuestion, pair: Paired, family: Family | None 
 
 
 def _explored(question: ClaimQuestion, pair: Paired, rate: float | None) -> Verdict:
+    if nothing := _not_exercised(question, pair):
+        return nothing
     among = "" if rate is None else f", false-discovery rate {_p_value(rate)}"
-    reason = _reason(question, pair, among)
-    return _not_exercised(question, pair) or Verdict("exploratory", reason, pair, false_discovery_rate=rate)
+    return Verdict("exploratory", _reason(question, pair, among), pair, false_discovery_rate=rate)
 
 
 def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Family) -> Verdict:
     assert pair.difference is not None
+    if nothing := _not_exercised(question, pair, family):
+        return nothing
     level, unit = ALPHA / family.size, question.unit
     kind: Kind = "undecided"
     confirmable = chance = seeds = None
@@ -189,8 +192,7 @@ def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Fami
             parts.append(f"{100 * AIM:g}% power for {takes}")
     corrected = "" if p is None else f", {_p_value(p)} after Holm's correction for {family.size} {family.name}"
     reason = _reason(question, pair, corrected if family.size > 1 else "", parts)
-    found = Verdict(kind, reason, pair, p, family, confirmable, chance, seeds)
-    return _not_exercised(question, pair, family) or found
+    return Verdict(kind, reason, pair, p, family, confirmable, chance, seeds)
 
 
 def _reason(question: ClaimQuestion, pair: Paired, among: str, parts: Sequence[str] = ()) -> str:

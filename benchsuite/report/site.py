@@ -52,11 +52,14 @@ def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
             written += files
         list_ = folder / WRITTEN
         before = list_.read_text("utf-8").splitlines() if list_.is_file() else []
-        for name in {*before} - {*written}:
-            if (folder / name).resolve().is_relative_to(folder.resolve()):
-                (folder / name).unlink(missing_ok=True)
-        for draft in (draft for name in {*before, *written} for draft in drafts_of(folder / name)):
-            draft.unlink(missing_ok=True)
+        for name in {*before, *written}:
+            file = folder / name
+            if not file.resolve().is_relative_to(folder.resolve()):
+                continue
+            if name not in written:
+                file.unlink(missing_ok=True)
+            for draft in drafts_of(file):
+                draft.unlink(missing_ok=True)
         _write(folder, WRITTEN, "\n".join(written).encode())
     tables = {view.asked.name: folder / f"{table_page(view)}.html" for view in leaderboard.views}
     return Site(folder / "index.html", tables, len(pages))
