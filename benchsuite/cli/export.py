@@ -11,7 +11,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import write_named
 from benchsuite.folders import tables_in
 from benchsuite.harmless import csv_cell
-from benchsuite.report.paper_table import ExportOptions, Show, Spread
+from benchsuite.report.export_options import ExportOptions, Show, Spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame

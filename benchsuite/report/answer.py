@@ -10,9 +10,10 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.records.requests import REGIMES, Regime
 from benchsuite.records.shipped import shipped_digests
+from benchsuite.report.export_options import ExportOptions
 from benchsuite.report.latex import row_lines
 from benchsuite.report.numbers import DASH, counted, measured, p, paired, size, times
-from benchsuite.report.paper_table import ExportOptions, PaperTable
+from benchsuite.report.paper_table import PaperTable
 
 WORDS: Mapping[Kind, str] = {"reproduced": "better", "opposite": "worse"}
 """Of a claim that a method is better; other verdicts are words already."""

@@ -9,9 +9,10 @@ from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import csv_text, json_lines
 from benchsuite.report import markdown
+from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.latex import as_latex
 from benchsuite.report.numbers import OURS, counted, counts, measured, published, units
-from benchsuite.report.paper_table import DEFAULT, ExportOptions, PaperTable, PrintedNumber
+from benchsuite.report.paper_table import PaperTable, PrintedNumber
 
 CELL = ("scale", "backbone", "variant", "row", "column", "measured_on", "unit")
 OURS_OF_CELL = ("n", "rank", "best", "method", "setup_id")

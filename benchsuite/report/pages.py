@@ -19,13 +19,13 @@ from benchsuite.registry import datasets, methods
 from benchsuite.report import items, method_lines, method_page, track_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
+from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures.from_table import table_figures
 from benchsuite.report.figures.model import distinct
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.origin import REAL, Origin, citation, data_of
 from benchsuite.report.overview import headlines, headlines_at, overviews
-from benchsuite.report.paper_table import DEFAULT
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""

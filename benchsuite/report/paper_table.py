@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import TableView
@@ -12,27 +11,8 @@ from benchsuite.errors import UsageError
 from benchsuite.papers import Column
 from benchsuite.papers.claim import reference_of
 from benchsuite.papers.schema import RowKey, row_name
+from benchsuite.report.export_options import ExportOptions, Spread
 from benchsuite.report.numbers import DASH, counts, in_unit, published, units
-
-Show = Literal["ours", "published", "both"]
-"""Whose numbers."""
-Spread = Literal["ci", "sd", "se", "none"]
-"""What follows ±."""
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """What of a table is printed, and how."""
-
-    show: Show = "both"
-    spread: Spread | None = None
-    """None: the 95% CI; in CSV all."""
-    digits: int | None = None
-    """Decimals of our numbers; none for those of the pages."""
-
-
-DEFAULT = ExportOptions()
-
 
 SPREADS = {
     "ci": "mean ± half-width of the 95% CI",

@@ -12,9 +12,10 @@ from support.latex_reader import rows_of
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.report.export import FORMATS, as_csv, as_json, as_markdown
+from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.latex import as_latex
 from benchsuite.report.numbers import difference, measured, published
-from benchsuite.report.paper_table import DEFAULT, ExportOptions, PaperTable
+from benchsuite.report.paper_table import PaperTable
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import spelled
 from benchsuite.planning.recipe import Backbone
 from benchsuite.report.export import FORMATS
+from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.figures.model import Axis, Figure, Trace
 from benchsuite.report.latex import ACCENTS, LETTERS, SPECIAL
-from benchsuite.report.paper_table import DEFAULT, ExportOptions
 
 View = Callable[[list[str]], TableView]
 LOOK = ExportOptions()

@@ -11,9 +11,10 @@ from support.exported import VALUES, MakeRecord, build
 from support.latex_reader import BARE, COMMAND, require_whole, rows_of
 
 from benchsuite.analysis.table_view import TableView
+from benchsuite.report.export_options import ExportOptions
 from benchsuite.report.latex import SPECIAL as KNOWN
 from benchsuite.report.latex import as_latex, tex
-from benchsuite.report.paper_table import ExportOptions, PaperTable
+from benchsuite.report.paper_table import PaperTable
 
 SPECIAL = "\\&%$#_{}~^<>|\"`'[]*-–—±−×τΩ★†…é\n\t\0\x1f😀"
 OPTIONS = [

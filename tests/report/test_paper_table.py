@@ -5,7 +5,8 @@ from support.exported import TABLE, VALUES, MakeRecord, build
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
-from benchsuite.report.paper_table import ExportOptions, PaperTable, Show
+from benchsuite.report.export_options import ExportOptions, Show
+from benchsuite.report.paper_table import PaperTable
 
 
 @pytest.fixture
