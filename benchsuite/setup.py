@@ -56,6 +56,15 @@ class Data(Part):
         return {"data": self.digest} if self.redrawn and self.digest else {}
 
     @property
+    def of_all_replicates(self) -> dict[str, Any]:
+        """The settings that all replicates share."""
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        if self.redrawn:
+            options = {name: value for name, value in self.options.items() if name != self.redrawn}
+            content |= {"options": options, "digest": None}
+        return content
+
+    @property
     def place(self) -> str:
         """All that it takes to open the data again, as a key."""
         return json.dumps([self.model_dump(mode="json"), self.folder, self.apart, self.paraphrases], sort_keys=True)
@@ -394,11 +403,7 @@ class Setup(Settings):
 
     def _identity(self) -> dict[str, Any]:
         """All settings that are not at their defaults, but for what each replicate draws."""
-        content = self.model_dump(mode="json", exclude_defaults=True)
-        if self.data.redrawn:
-            options = {name: value for name, value in self.data.options.items() if name != self.data.redrawn}
-            content["data"] = {**content["data"], "options": options, "digest": None}
-        return content
+        return {**self.model_dump(mode="json", exclude_defaults=True), "data": self.data.of_all_replicates}
 
     def __copy__(self) -> Self:
         """A copy, such as `model_copy` updates, computes its own identity."""

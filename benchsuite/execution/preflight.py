@@ -127,7 +127,7 @@ class _Checks:
         setup, recipe = run.setup, f"recipe {run.recipe}"
         for name, protocol in setup.protocols.items():
             data = protocol.data or setup.data
-            key = ("protocol", setup.towers, protocol.task, protocol.model_dump_json(), data.place)
+            key = ("protocol", setup.towers, repr(protocol.model_copy(update={"data": None})), *_alike(data))
             for problem in self._once(key, partial(self._protocol, setup, protocol, data)):
                 yield f"{recipe}, protocol {name} (task {protocol.task})", problem
         trouble = list(self._training(run))
@@ -193,9 +193,19 @@ def require_ready(problems: Sequence[Problem]) -> None:
 
 
 def _passed_as(run: Run) -> tuple[object, ...]:
-    """What a dry pass depends on."""
+    """What a dry pass depends on: not on what each replicate draws of the data, nor on rates and real numbers found by
+    its search."""
     setup, parts = run.setup, ("image", "text", "projection", "augmentation", "training", "clusters", "experts")
-    return (run.method.method_id, setup.data.place, *(repr(getattr(setup, part)) for part in parts))
+    found = run.tuned.searched if run.tuned else []
+    given = run.method.hyperparameters.items()
+    values = {name: value for name, value in given if name not in found or not isinstance(value, float)}
+    method = run.method.model_copy(update={"hyperparameters": values, "learning_rate": None})
+    return (repr(method), *_alike(setup.data), *(repr(getattr(setup, part)) for part in parts))
+
+
+def _alike(data: Data) -> tuple[object, ...]:
+    """All but what each replicate draws of the data."""
+    return (repr(data.of_all_replicates), data.folder, repr(data.apart))
 
 
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:

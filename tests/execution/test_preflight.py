@@ -13,8 +13,10 @@ from benchsuite.execution import preflight as module
 from benchsuite.execution.dry_pass import Objective
 from benchsuite.execution.measure import measure
 from benchsuite.execution.preflight import preflight
-from benchsuite.planning.plan import plan_run
+from benchsuite.planning.plan import Run, plan_run
+from benchsuite.records.schema import MethodPart, TunedBy
 from benchsuite.records.store import Store
+from benchsuite.setup import Setup
 
 RECIPE = """
 title = "Tiny"
@@ -303,6 +305,30 @@ def test_a_setup_and_method_is_passed_once_for_all_seeds(tmp_path: Path, monkeyp
     runs = [plan_run(method, recipe, "tiny", seed, {}) for seed in range(3) for method in ("infonce", "ts")]
     preflight(runs, tmp_path)
     assert len(passed) == 2
+
+
+def test_a_row_is_passed_once_for_all_that_its_searches_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[float] = []
+
+    def note(_: object, setup: Setup, part: MethodPart, split: object) -> Objective:
+        passed.append(part.hyperparameters["tau"])
+        return Objective(0, 0)
+
+    monkeypatch.setattr(module.DryPass, "__call__", note)
+    recipe, found = write_recipe(tmp_path, {}), TunedBy(trials=1, trial=0, score=0.5, digest="d", searched=["tau"])
+
+    def run(replicate: int, tau: float, tuned: TunedBy | None) -> Run:
+        planned = plan_run("infonce", recipe, "tiny", replicate, {"tau": tau})
+        method = planned.method.model_copy(update={"learning_rate": 0.1 + tau})
+        options = planned.setup.data.options | {"seed": replicate}
+        data = planned.setup.data.model_copy(update={"options": options, "redrawn": "seed", "digest": f"{replicate}"})
+        setup = planned.setup.model_copy(update={"data": data})
+        return planned.model_copy(update={"method": method, "setup": setup, "tuned": tuned})
+
+    preflight([run(replicate, 0.1 * (1 + replicate), found) for replicate in range(3)], tmp_path)
+    assert passed == pytest.approx([0.1])
+    preflight([run(replicate, 0.1 * (1 + replicate), None) for replicate in range(3)], tmp_path)
+    assert passed[1:] == pytest.approx([0.1, 0.2, 0.3])  # values of different rows
 
 
 def test_runs_that_may_not_fit_together_are_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
