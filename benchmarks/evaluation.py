@@ -14,11 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite.evaluation import geometry
-from benchsuite.evaluation.graded import means, rank
+from benchsuite.evaluation import geometry, multi_instance
 from benchsuite.evaluation.labelled import LabelledRows, plain_vote_ranks, probe_ranks, vote_ranks
-from benchsuite.evaluation.multi_instance import Actions, relevancy_parts
 from benchsuite.evaluation.rank_metrics import recall
+from benchsuite.evaluation.relevancy import Actions, relevancy_between
 
 QUERIES = {"small": (500, 2_500, 64), "full": (10_000, 50_000, 512)}
 """Queries, bank, width: for neighbours and for the linear probe."""
@@ -37,7 +36,7 @@ def cases(size: str) -> Iterator[Case]:
     yield from neighbour_cases(size)
     yield probe(size)
     yield from geometry_cases(size)
-    yield multi_instance(size)
+    yield graded(size)
 
 
 def neighbours(queries: int, bank: int, width: int, noise: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -192,17 +191,13 @@ def relevancies(size: str) -> NDArray[np.float64]:
     verbs, nouns = ((rng.zipf(1.3, (count, n)) - 1) % top for n, top in ((1, VERBS), (3, NOUNS)))
     sentences = Actions.of(verbs[:, 0].tolist(), [sorted(set(row[: rng.integers(1, 4)])) for row in nouns.tolist()])
     said = np.concatenate([np.arange(count), rng.integers(0, count, clips - count)])
-    parts, whole = relevancy_parts(sentences.take(said.tolist()), sentences)
-    return np.asarray(parts / whole)
+    return relevancy_between(sentences.take(said.tolist()), sentences)
 
 
-def multi_instance(size: str) -> Case:
+def graded(size: str) -> Case:
     """EPIC-KITCHENS-100's soft mAP and nDCG; inputs are similarities and relevancies, both ways are judged."""
     worth = relevancies(size)
     similarity = worth + np.random.default_rng(1).normal(size=worth.shape)
-
-    def ours() -> Numbers:
-        return means({"v2t": rank(similarity, worth, 1, "v2t"), "t2v": rank(similarity.T, worth.T, 1, "t2v")})
 
     def numpy() -> Numbers:
         """The definition, on whole matrices."""
@@ -221,7 +216,7 @@ def multi_instance(size: str) -> Case:
     return Case(
         "multi-instance",
         "EPIC's soft mAP and nDCG, both ways, {:,} × {:,}".format(*worth.shape),
-        {OURS: ours, "numpy, whole matrices": numpy},
+        {OURS: lambda: multi_instance.score(similarity, worth), "numpy, whole matrices": numpy},
         {"numpy, whole matrices": 10} if size == "full" else {},
         apart=ROUNDING,
     )

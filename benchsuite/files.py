@@ -12,11 +12,11 @@ locks; so do machines whose shared file system has locks at all.
 import errno
 import hashlib
 import os
+import re
 import shutil
 import stat
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from glob import escape
 from io import BufferedReader
 from pathlib import Path
 from typing import Self
@@ -24,6 +24,7 @@ from uuid import uuid4
 
 from benchsuite.errors import UsageError
 
+DRAFT = re.compile(r"\.(.+)-[0-9a-f]{32}")
 ANOTHER = "name a folder that can be written to"
 """What a user can do about a folder, in most cases."""
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -114,9 +115,11 @@ def drafted(path: Path) -> Iterator[Path]:
         remove(draft)
 
 
-def drafts_of(path: Path) -> list[Path]:
-    """What processes left that were killed while they wrote this file."""
-    return list(path.parent.glob(f".{escape(path.name)}-{'[0-9a-f]' * 32}"))
+def drafts_in(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """What killed processes left in a folder, each with the file that it was to become."""
+    for draft in folder.glob(".*"):
+        if found := DRAFT.fullmatch(draft.name):
+            yield draft, folder / found[1]
 
 
 def put(draft: Path, path: Path) -> None:

@@ -19,6 +19,7 @@ from benchsuite.records.method_version import version_state
 from benchsuite.records.schema import Record
 from benchsuite.setup import REFERENCES
 
+Outcome = Literal["better", "worse", "equivalent", "undecided", "not compared"]
 SAME_MACHINE = ("processor", "device", "threads", "processes")
 """What must be alike for times to be comparable."""
 
@@ -49,6 +50,31 @@ class RelativeCost:
     @property
     def high(self) -> float | None:
         return max(self.ratios.values(), default=None)
+
+
+@dataclass(frozen=True)
+class Against:
+    """A row, what it is compared with, and the answer."""
+
+    board: Board
+    row: BoardRow
+    reference: BoardRow
+    task: PrimaryMeasure
+    pair: Paired
+    """The row minus the reference."""
+    outcome: Outcome
+    interest: float | None = None
+    """The smallest difference of interest, if a recipe of the board states one."""
+
+    @property
+    def gains(self) -> Paired:
+        """The row minus the reference, turned where lower is better."""
+        return self.pair.turned if self.task.better == "lower" else self.pair
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the row is ahead, also where lower is better; a fraction where the measure is in percent."""
+        return self.gains.difference
 
 
 def costs(board: Board) -> dict[str, RelativeCost]:
@@ -110,34 +136,6 @@ def _not_comparable(ours: Record, theirs: Record, basis: str) -> str:
     if differing:
         return f"measured on different machines: {', '.join(differing)}"
     return "" if ours.cost.get(basis) and theirs.cost.get(basis) else "a record does not say how long it took"
-
-
-Outcome = Literal["better", "worse", "equivalent", "undecided", "not compared"]
-
-
-@dataclass(frozen=True)
-class Against:
-    """A row, what it is compared with, and the answer."""
-
-    board: Board
-    row: BoardRow
-    reference: BoardRow
-    task: PrimaryMeasure
-    pair: Paired
-    """The row minus the reference."""
-    outcome: Outcome
-    interest: float | None = None
-    """The smallest difference of interest, if a recipe of the board states one."""
-
-    @property
-    def gains(self) -> Paired:
-        """The row minus the reference, turned where lower is better."""
-        return self.pair.turned if self.task.better == "lower" else self.pair
-
-    @property
-    def gain(self) -> float | None:
-        """By how much the row is ahead, also where lower is better; a fraction where the measure is in percent."""
-        return self.gains.difference
 
 
 def against(

@@ -1,6 +1,6 @@
 """What became of a published gain: the verdict on a headline claim as printed beside the one with all rows tuned."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,9 +55,7 @@ class InBothRegimes:
         return "worse" if "opposite" in kinds else "no gain seen"
 
 
-def in_both_regimes(
-    views: Sequence[TableView], judge: Callable[[TableView], Sequence[JudgedClaim]] = judged_claims
-) -> Iterator[InBothRegimes]:
+def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:
     """The headline claims of each table and scale of which there is a view in either regime."""
     by_place: dict[tuple[str, str], dict[str, TableView]] = {}
     for view in views:
@@ -65,7 +63,7 @@ def in_both_regimes(
     for pair in by_place.values():
         if len(pair) == 2:
             printed, tuned = (
-                {one.claim.name: one for one in judge(pair[regime]) if one.claim.headline}
+                {one.claim.name: one for one in judged_claims(pair[regime]) if one.claim.headline}
                 for regime in ("printed", "tuned")
             )
             for name, one in printed.items():

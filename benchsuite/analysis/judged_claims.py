@@ -1,8 +1,9 @@
 """A paper's claims and what our runs say of them: verdicts on its headline claims, exploration of all others."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import unmet_at
@@ -45,12 +46,30 @@ class JudgedClaim:
         """By how much our runs have the claim's row ahead, in the unit of the measure: + speaks for the claim."""
         return self.gains.difference if self.gains else None
 
+    @property
+    def comparison(self) -> Hashable:
+        """What is equal for a comparison of the same runs that several tables of a paper make."""
+        if self.gains is None:
+            return self.claim.table, self.claim.name
+        paper = self.claim.table.partition("/")[0]
+        return paper, self.scale, self.regime, self.claim.column.name, self.gains
+
+
+JUDGED: WeakKeyDictionary[TableView, list[JudgedClaim]] = WeakKeyDictionary()
+"""The claims of each view, which several questions look at."""
+
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
     """The claims of a table at a scale, headline claims first: only these have verdicts.
 
     Their family is the paper's, counted in the files of all its tables that have the scale.
     """
+    if view not in JUDGED:
+        JUDGED[view] = _of_paper(view)
+    return JUDGED[view]
+
+
+def _of_paper(view: TableView) -> list[JudgedClaim]:
     name = f"headline claims of {view.table.paper} at scale {view.asked.scale}"
     family = Family(name, headline_claims([view.table, *view.siblings]))
     beside: list[ClaimQuestion] = []
@@ -217,14 +236,10 @@ class Again:
         return "agrees" if (gains.low > 0) == (self.first.verdict.kind == "reproduced") else "contradicts"
 
 
-def replicated(
-    first: Sequence[TableView],
-    second: Sequence[TableView],
-    judge: Callable[[TableView], Sequence[JudgedClaim]] = judged_claims,
-) -> list[Again]:
+def replicated(first: Sequence[TableView], second: Sequence[TableView]) -> list[Again]:
     """Each headline claim that is reproduced or opposite. A comparison of the same runs in several tables is one."""
     there = {view.asked.name: view for view in second}
-    found: dict[object, Again] = {}
+    found: dict[Hashable, Again] = {}
     for view in first:
         other = there.get(view.asked.name)
         if other and (shared := sorted({*view.asked.replicates} & {*other.asked.replicates})):
@@ -232,12 +247,10 @@ def replicated(
             message = f"{view.asked.table}: replicates {which} of the second laboratory are the first one's"
             raise RecordError(f"{message}, so they confirm nothing. Run others there, as 100 to 109.")
         again = {one.claim.name: one for one in judged_claims(other)} if other else {}
-        for one in judge(view):
-            if one.claim.headline and one.verdict.kind in ("reproduced", "opposite"):
-                runs = view.table.paper, view.asked.at, one.claim.column.name, one.gains
-                pair = Again(one, again.get(one.claim.name))
-                if runs not in found or found[runs].answer == "not run":
-                    found[runs] = pair
+        for one in judged_claims(view):
+            decided = one.claim.headline and one.verdict.kind in ("reproduced", "opposite")
+            if decided and (one.comparison not in found or found[one.comparison].answer == "not run"):
+                found[one.comparison] = Again(one, again.get(one.claim.name))
     return list(found.values())
 
 

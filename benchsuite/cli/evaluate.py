@@ -71,12 +71,7 @@ def evaluate(
     from benchsuite.encoders.evaluate import Wanted, evaluate_model, plan_evaluation
     from benchsuite.models.judged import interpolated, judged
 
-    try:
-        alphas = [float(part) for part in interpolate.split(",")] if interpolate else []
-    except ValueError:
-        alphas = [-1.0]
-    if any(not 0 <= alpha <= 1 for alpha in alphas):
-        raise UsageError(f'--interpolate "{interpolate}": give numbers from 0 to 1 with commas, such as 0,.5,1.')
+    alphas = parse_shares(interpolate) if interpolate else []
     bare = [text for text in data or () if "=" not in text]
     folders = parse_folders([text for text in data or () if "=" in text])
     named = list(dict.fromkeys([*bare, *(name for name in folders if "." not in name)]))
@@ -114,6 +109,18 @@ def evaluate(
     size = f", pictures of {what.size} pixels" if what.size else ""
     say(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
     say(*result_lines(evaluation.results))
+
+
+def parse_shares(text: str) -> list[float]:
+    """`0,.5,1` as numbers from 0 to 1."""
+    refusal = UsageError(f'--interpolate "{text}": give numbers from 0 to 1 with commas, such as 0,.5,1.')
+    try:
+        shares = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise refusal from None
+    if any(not 0 <= share <= 1 for share in shares):
+        raise refusal
+    return shares
 
 
 def mixture_lines(evaluations: "Mapping[float, Evaluation]") -> Iterator[str]:

@@ -13,10 +13,13 @@ from benchsuite.errors import RecordError, UsageError
 Floats = NDArray[np.float64]
 Whole = NDArray[np.integer[Any]]
 Numbers = NDArray[np.generic]
+Arrays = Mapping[str, Whole]
 SIDES = {"v2t": ("clip", "sentence"), "t2v": ("sentence", "clip")}
 """Each way's queries and items."""
 BLOCK = 2**18
 """Numbers sorted at a time."""
+READ = 1024
+"""Queries read at a time."""
 
 
 class GradedRanking(NamedTuple):
@@ -130,11 +133,6 @@ def _check(scores: Floats, worth: Floats, full_relevancy: float, start: int, way
             raise UsageError(
                 f"multi-instance retrieval: {name} of {query} {start + i} and {item} {j} is {part[i, j]}, not {right}."
             )
-
-
-Arrays = Mapping[str, NDArray[np.integer[Any]]]
-READ = 1024
-"""Queries read at a time."""
 
 
 def pack(way: str, blocks: Iterable[GradedRanking], levels: Whole) -> dict[str, Whole]:

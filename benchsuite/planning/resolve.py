@@ -15,7 +15,7 @@ from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
-from benchsuite.setup import MODEL, NOTHING, Data, Protocol, Setup
+from benchsuite.setup import FILLED, MODEL, NOTHING, Data, Protocol, Setup
 
 
 def resolve_setup(
@@ -59,12 +59,10 @@ def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
             continue
         place = folders.get(MODEL) or tower.place or tower.model
         wanted, found, weights = opened(place)
-        own: dict[str, Any] = {"model": wanted.shown, "place": place, "weights": weights}
-        if side == "text":
-            own["max_tokens"] = found.max_tokens
-        else:
-            size, mean, std, fit = found.pictures
-            own |= {"mean": tuple(mean), "std": tuple(std)}
+        size, mean, std, fit = found.pictures
+        says = {"mean": tuple(mean), "std": tuple(std), "max_tokens": found.max_tokens}
+        says |= {"model": wanted.shown, "weights": weights}
+        if side == "image":
             changes["data"] = _read_as(setup.data, size, fit)
             changes["protocols"] = {
                 name: protocol.model_copy(update={"data": protocol.data and _read_as(protocol.data, size, fit)})
@@ -72,7 +70,8 @@ def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
             }
         if tower.projection == "kept":
             changes["projection"] = setup.projection.model_copy(update={"width": found.width})
-        changes[side] = tower.model_copy(update=own)
+        filled = {name: says[name] for name in FILLED & type(tower).model_fields.keys()}
+        changes[side] = tower.model_copy(update={"place": place, **filled})
     return setup.model_copy(update=changes)
 
 

@@ -96,7 +96,7 @@ class Leaderboard:
     @cached_property
     def again(self) -> Sequence[Again]:
         """What a second laboratory says of decided claims; nothing without one."""
-        return replicated(self.views, self.second, lambda view: self.claims[view.asked.name]) if self.second else ()
+        return replicated(self.views, self.second) if self.second else ()
 
     @cached_property
     def added(self) -> Mapping[str, list[JudgedClaim]]:

@@ -143,17 +143,15 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     alone = [(view, one) for view, one in claims if one.claim.headline and regimes[view.asked.table] == 1]
     data = dict.fromkeys(view.setting.recipe.description.split(". ")[0].rstrip(".") for view in views)
-    return Headlines(scale, list(data), Origin.of(views), list(_fates(leaderboard, views)), forests(alone))
+    return Headlines(scale, list(data), Origin.of(views), list(_fates(views)), forests(alone))
 
 
-def _fates(leaderboard: Leaderboard, views: Sequence[TableView]) -> Iterator[Fates]:
+def _fates(views: Sequence[TableView]) -> Iterator[Fates]:
     """A figure for each unit. A comparison of the same runs that several tables make is one line."""
     by_regime = {(view.asked.table, view.asked.regime): view for view in views}
     same: defaultdict[object, list[InBothRegimes]] = defaultdict(list)
-    for both in in_both_regimes(views, lambda view: leaderboard.claims[view.asked.name]):
-        claim, gains = both.printed.claim, (both.printed.gains, both.tuned.gains)
-        runs = gains if None not in gains else (claim.table, claim.name)
-        same[claim.table.partition("/")[0], claim.column.name, runs].append(both)
+    for both in in_both_regimes(views):
+        same[both.printed.comparison, both.tuned.comparison].append(both)
     pairs = []
     for both, *others in same.values():
         table, also = both.printed.claim.table, [other.printed.claim.table for other in others]

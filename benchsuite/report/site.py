@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import drafts_of, locked, require_writable, write_whole, writing_to
+from benchsuite.files import drafts_in, locked, require_writable, write_whole, writing_to
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
@@ -52,13 +52,12 @@ def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
             written += files
         list_ = folder / WRITTEN
         before = list_.read_text("utf-8").splitlines() if list_.is_file() else []
-        for name in {*before, *written}:
-            file = folder / name
-            if not file.resolve().is_relative_to(folder.resolve()):
-                continue
-            if name not in written:
-                file.unlink(missing_ok=True)
-            for draft in drafts_of(file):
+        now, whole = {folder / name for name in written}, folder.resolve()
+        known = {file for name in before if (file := folder / name).resolve().is_relative_to(whole)} | now
+        for file in known - now:
+            file.unlink(missing_ok=True)
+        for draft, file in (each for place in {file.parent for file in known} for each in drafts_in(place)):
+            if file in known:
                 draft.unlink(missing_ok=True)
         _write(folder, WRITTEN, "\n".join(written).encode())
     tables = {view.asked.name: folder / f"{table_page(view)}.html" for view in leaderboard.views}

@@ -106,8 +106,8 @@ def check_manifest(audit: Audit) -> None:
         fix = f"put back a version that was written, or delete it; {update}then writes it anew"
         audit.problems.append(Finding(MANIFEST, error.reason, fix))
         return
-    audit.problems += _lost(listed, audit, MANIFEST)
     changes = manifest_of(audit).changes_since(listed)
+    audit.problems += _lost(changes, listed, audit, MANIFEST)
     audit.problems += [Finding(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in changes.added]
     fix = f"look at what changed; {update}lists it as it is now"
     replaced = [name for name in changes.replaced if not is_record(name)]
@@ -123,9 +123,10 @@ def check_base(audit: Audit, *bases: Path) -> None:
         if not base.is_file():
             raise UsageError(f"manifest {base}: no such file.")
         listed = read_manifest(base)
-        for finding in _lost(listed, audit, str(base)):
+        changes = manifest_of(audit).changes_since(listed)
+        for finding in _lost(changes, listed, audit, str(base)):
             lost.setdefault(finding.file, finding)
-        for name in manifest_of(audit).changes_since(listed).replaced:
+        for name in changes.replaced:
             if not is_record(name):
                 changed.setdefault(name, Finding(name, f"another one than that listed in {base}", fix))
     audit.problems += lost.values()
@@ -139,15 +140,15 @@ def update_manifest(audit: Audit) -> None:
         audit.problems.append(Finding(MANIFEST, "not updated", "solve the other problems first"))
         return
     with locked(lock_of(file)):
-        changes = manifest_of(audit).changes_since(read_manifest(file) if file.exists() else FolderManifest.of({}))
-        write_manifest(file, manifest_of(audit))
+        manifest = manifest_of(audit)
+        changes = manifest.changes_since(read_manifest(file) if file.exists() else FolderManifest.of({}))
+        write_manifest(file, manifest)
     told = [f"{len(changes.added)} added"] if changes.added else []
     told += [f"{name} removed" for name in changes.removed] + [f"{name} replaced" for name in changes.replaced]
     audit.notes.append(Finding(MANIFEST, f"written: {', '.join(told) or 'nothing new'}", ""))
 
 
-def _lost(before: FolderManifest, audit: Audit, where: str) -> Iterator[Finding]:
-    changes = manifest_of(audit).changes_since(before)
+def _lost(changes: Changes, before: FolderManifest, audit: Audit, where: str) -> Iterator[Finding]:
     for name in changes.removed:
         if name not in audit.refused:  # a refused file is a problem of its own
             yield Finding(name, f"listed in {where}, but gone", "put it back")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.made_records import MakeRecord
 
-from benchsuite.cli.diff import RunDiff
+from benchsuite.analysis.run_diff import RunDiff
 from benchsuite.setup import Optimizer
 
 

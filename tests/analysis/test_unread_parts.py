@@ -8,7 +8,7 @@ from support.made_records import MakeRecord
 
 from benchsuite.analysis.boards import boards
 from benchsuite.analysis.pairing import pairable
-from benchsuite.cli.diff import RunDiff
+from benchsuite.analysis.run_diff import RunDiff
 from benchsuite.records.schema import Record
 from benchsuite.setup import Clusters, Expert, Experts
 
