@@ -16,8 +16,8 @@ from torch.nn.functional import normalize
 
 from benchsuite.evaluation import geometry, multi_instance
 from benchsuite.evaluation.labelled import LabelledRows, plain_vote_ranks, probe_ranks, vote_ranks
+from benchsuite.evaluation.multi_instance import Actions, relevancy_between
 from benchsuite.evaluation.rank_metrics import recall
-from benchsuite.evaluation.relevancy import Actions, relevancy_between
 
 QUERIES = {"small": (500, 2_500, 64), "full": (10_000, 50_000, 512)}
 """Queries, bank, width: for neighbours and for the linear probe."""

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 from benchsuite.canonical import canonical
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
-from benchsuite.planning.fixed import complete, fixed_by
 from benchsuite.planning.recipe import Recipe
 from benchsuite.planning.rows import own_part
-from benchsuite.planning.search_space import is_temperature, space
+from benchsuite.planning.search_space import complete, fixed_by, is_temperature, space
 from benchsuite.records.contents import Done
 from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest

@@ -67,7 +67,7 @@ def run(
     session = options.session()
     store = session.store
     if joins:
-        from benchsuite.execution.together import agree
+        from benchsuite.execution.attempt import agree
         from benchsuite.training.distributed import leaving_at_the_end, rank
 
         with leaving_at_the_end():

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
-from benchsuite.planning.fixed import fixed_by
 from benchsuite.planning.recipe import Recipe, Tuning
 from benchsuite.planning.resolve import resolve_method, resolve_setup
+from benchsuite.planning.search_space import fixed_by
 from benchsuite.planning.subjects import Subject, judged_by, require_tuning
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart, TunedBy, row_id

@@ -88,7 +88,7 @@ class Session:
 
     def do_together(self, run: Run) -> list[Failed]:
         """The same of one run in processes that a launcher started, of which the first one stores and shows."""
-        from benchsuite.execution.together import do_together
+        from benchsuite.execution.attempt import do_together
         from benchsuite.training.distributed import rank
 
         failed: list[Failed] = []

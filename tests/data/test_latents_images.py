@@ -3,7 +3,7 @@ import pytest
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
-from benchsuite.data.synthetic.latents_images import CONCEPTS
+from benchsuite.data.synthetic.latents import IMAGE_CONCEPTS
 
 SMALL = {"train": 4000, "validation": 20, "test": 600}
 
@@ -20,12 +20,12 @@ def test_there_are_images_alone_in_balanced_classes(splits: dict[str, Split]) ->
     train = splits["train"]
     assert train.is_vectors
     assert len(train.captions) == 0
-    counts = np.bincount(train.labels["concept"], minlength=CONCEPTS)
+    counts = np.bincount(train.labels["concept"], minlength=IMAGE_CONCEPTS)
     assert 0.4 * 40 < counts.min() <= counts.max() < 1.8 * 40
     assert set(train.labels["group"].tolist()) == set(range(10))
 
 
-@pytest.mark.parametrize(("classes", "count"), [("concept", CONCEPTS), ("group", 10)])
+@pytest.mark.parametrize(("classes", "count"), [("concept", IMAGE_CONCEPTS), ("group", 10)])
 def test_an_imbalance_gives_the_training_split_alone_a_long_tail(
     classes: str, count: int, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

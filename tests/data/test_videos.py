@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from support.real_files import write_epic, write_frames, write_something, write_youcook2
 
 from benchsuite.data import create_dataset
-from benchsuite.data.readers.videos import spread
-from benchsuite.data.real.youcook2 import Step, read_clips
+from benchsuite.data.real.videos import Step, read_clips, spread
 from benchsuite.errors import UsageError
 from benchsuite.setup import Data
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.rank_metrics import sts
-from benchsuite.evaluation.sts import CONSTANT, doubled_ranks, ranked
+from benchsuite.evaluation.sentences import CONSTANT, doubled_ranks, ranked
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:

@@ -14,8 +14,14 @@ from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import RecordError
 from benchsuite.evaluation import graded
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.multi_instance import MultiInstanceRetrieval, relevancy, score
-from benchsuite.evaluation.relevancy import Actions, relevancy_between, relevancy_parts
+from benchsuite.evaluation.multi_instance import (
+    Actions,
+    MultiInstanceRetrieval,
+    relevancy,
+    relevancy_between,
+    relevancy_parts,
+    score,
+)
 
 EPIC = Path(__file__).parents[2].parent / "shared" / "data" / "epic100"
 Kept = dict[str, NDArray[np.integer[Any]]]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import relevancy as module
-from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_between, relevancy_parts
+from benchsuite.evaluation import multi_instance as module
+from benchsuite.evaluation.multi_instance import Actions, relevancy, relevancy_between, relevancy_parts
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "epic100"
 CLIPS = """narration_id,narration,verb_class,all_noun_classes

@@ -16,7 +16,7 @@ from benchsuite.data.base import PairDataset
 from benchsuite.data.real.senteval import Sentences, SentEval
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.sentence_transfer import _by_folds, correct
+from benchsuite.evaluation.sentences import _by_folds, correct
 
 
 class Letters:

@@ -9,9 +9,8 @@ from benchsuite.gate.regress import read_expectations
 from benchsuite.papers import Column, Table, paper_names, read_table, table_names
 from benchsuite.papers.claim import claims_of
 from benchsuite.papers.questions import HEADLINES, Premise
-from benchsuite.planning.fixed import fixed_by
 from benchsuite.planning.recipe import read_recipe
-from benchsuite.planning.search_space import space
+from benchsuite.planning.search_space import fixed_by, space
 from benchsuite.registry import methods
 
 TABLES = {name: read_table(name) for name in table_names()}

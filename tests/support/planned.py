@@ -5,9 +5,8 @@ from typing import Any
 
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.papers.schema import TablePart
-from benchsuite.planning.fixed import complete, fixed_by
 from benchsuite.planning.recipe import Recipe, read_recipe
-from benchsuite.planning.search_space import is_temperature, space
+from benchsuite.planning.search_space import complete, fixed_by, is_temperature, space
 from benchsuite.records.requests import Regime, TableRequest, file_digest
 from benchsuite.records.schema import MethodPart, Result, TunedBy
 from benchsuite.registry import Registry, datasets, methods, tasks
