@@ -35,29 +35,10 @@ _PLACES = {
 _LAZY = {name: f"benchsuite.{module}" for module, names in _PLACES.items() for name in names}
 
 __all__ = [
-    "Clock",
-    "Encoder",
-    "Head",
-    "Loss",
-    "Manifest",
-    "Method",
-    "PairBatch",
-    "PairDataset",
-    "ParameterGroup",
-    "Queue",
-    "Split",
-    "Task",
-    "create_method",
-    "load_agreement",
-    "load_encoder",
-    "load_results",
-    "load_table",
-    "load_trials",
-    "register_dataset",
-    "register_embedding",
-    "register_method",
-    "register_task",
-]
+    "Clock", "Encoder", "Head", "Loss", "Manifest", "Method", "PairBatch", "PairDataset", "ParameterGroup", "Queue",
+    "Split", "Task", "create_method", "load_agreement", "load_encoder", "load_results", "load_table", "load_trials",
+    "register_dataset", "register_embedding", "register_method", "register_task",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

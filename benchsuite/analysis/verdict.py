@@ -24,17 +24,9 @@ from benchsuite.analysis.stats import (
 )
 
 Kind = Literal[
-    "reproduced",
-    "opposite",
-    "equivalent",
-    "undecided",
-    "premise not met",
-    "not exercised",
-    "not comparable",
-    "not run",
-    "not selected",
-    "exploratory",
-]
+    "reproduced", "opposite", "equivalent", "undecided", "premise not met", "not exercised", "not comparable",
+    "not run", "not selected", "exploratory",
+]  # fmt: skip
 """What is not selected was not asked for here; of anything else that is not run, runs are missing. What is exploratory
 was compared, but is no headline claim: it has no verdict, and no page counts it."""
 

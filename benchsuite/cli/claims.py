@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def claims(
     tables: Annotated[
-        list[str] | None,
-        typer.Argument(help="Papers, or tables as paper/table.", metavar="PAPER..."),
+        list[str] | None, typer.Argument(help="Papers, or tables as paper/table.", metavar="PAPER...")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
     scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,

@@ -14,10 +14,7 @@ EVERY = 10
 
 
 def embed(
-    dataset: Annotated[
-        str,
-        typer.Argument(help="A dataset of images with captions.", metavar="DATASET"),
-    ],
+    dataset: Annotated[str, typer.Argument(help="A dataset of images with captions.", metavar="DATASET")],
     image: Annotated[
         str,
         typer.Option(

@@ -26,8 +26,7 @@ def evaluate(
         ),
     ],
     task: Annotated[
-        str | None,
-        typer.Option(help="A task (default: for a folder of ours, all protocols of its run)."),
+        str | None, typer.Option(help="A task (default: for a folder of ours, all protocols of its run).")
     ] = None,
     data: Annotated[
         list[str] | None,
@@ -41,8 +40,7 @@ def evaluate(
         list[str] | None, typer.Option("--set", help="Option of the task as option=value. May be repeated.")
     ] = None,
     recipe: Annotated[
-        str | None,
-        typer.Option(help="Take data and protocols of this recipe; with --task, those of the task."),
+        str | None, typer.Option(help="Take data and protocols of this recipe; with --task, those of the task.")
     ] = None,
     interpolate: Annotated[
         str | None,

@@ -21,18 +21,14 @@ Format = Literal["csv", "json", "latex", "md", "parquet"]
 
 
 def export(
-    table: Annotated[
-        str | None,
-        typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE"),
-    ] = None,
+    table: Annotated[str | None, typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE")] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All runs instead of one table: a row for each run and metric.")
     ] = False,
     as_: Annotated[
         Format | None,
         typer.Option(
-            "--format",
-            help="Of a table csv, json, latex or md (default); of all runs csv (default) or parquet.",
+            "--format", help="Of a table csv, json, latex or md (default); of all runs csv (default) or parquet."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -45,7 +41,7 @@ def export(
         Spread | None,
         typer.Option(
             help="Spread of our numbers: ci, half-width of the 95% CI (default; csv has all); sd, standard deviation; "
-            "se, standard error.",
+            "se, standard error."
         ),
     ] = None,
     digits: Annotated[

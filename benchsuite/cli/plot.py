@@ -12,8 +12,7 @@ from benchsuite.errors import UnknownError, UsageError
 
 def plot(
     subject: Annotated[
-        str | None,
-        typer.Argument(help="A table as paper/table, or a method's name.", metavar="PAPER/TABLE|METHOD"),
+        str | None, typer.Argument(help="A table as paper/table, or a method's name.", metavar="PAPER/TABLE|METHOD")
     ] = None,
     survey: Annotated[
         bool, typer.Option("--survey", help="The first page's picture: headline claims, as printed and tuned.")
@@ -31,8 +30,7 @@ def plot(
         ),
     ] = None,
     scale: Annotated[
-        str | None,
-        typer.Option(help="The recipe's scale (default: of a table features, or small; of a method all)."),
+        str | None, typer.Option(help="The recipe's scale (default: of a table features, or small; of a method all).")
     ] = None,
     added: Annotated[bool, typer.Option("--added", help="Of a table: only claims of rows that are not in it.")] = False,
     dpi: Annotated[int, typer.Option(help="Dots per inch of a .png.", min=36, max=1200)] = 300,

@@ -51,8 +51,7 @@ def repro(
     options: TrainingOptions,
     tracking: TrackingOptions,
     scale: Annotated[
-        str | None,
-        typer.Option(help="Which of the table's recipes to use (default: features, or small)."),
+        str | None, typer.Option(help="Which of the table's recipes to use (default: features, or small).")
     ] = None,
     replicates: Replicates = None,
     seed: Annotated[int | None, typer.Option(help="Only this replicate, instead of --replicates.", min=0)] = None,

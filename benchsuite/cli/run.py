@@ -23,8 +23,7 @@ def run(
     options: TrainingOptions,
     tracking: TrackingOptions,
     recipe: Annotated[
-        str,
-        typer.Option(help="Training setup: a name from `benchsuite list recipes`, or a TOML file."),
+        str, typer.Option(help="Training setup: a name from `benchsuite list recipes`, or a TOML file.")
     ] = "scenes-small",
     backbone: Annotated[str | None, typer.Option(help="Backbone (default: the recipe's first).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, batches and augmentations.")] = 0,

@@ -29,8 +29,7 @@ def tune(
     options: TrainingOptions,
     scale: Annotated[str, typer.Option(help="Scale: which of a table's recipes to use.")] = "latents",
     recipe: Annotated[
-        str | None,
-        typer.Option(help="Of a method: the recipe's name or TOML file, instead of --scale."),
+        str | None, typer.Option(help="Of a method: the recipe's name or TOML file, instead of --scale.")
     ] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone (default: all).")] = None,
     replicates: Replicates = None,

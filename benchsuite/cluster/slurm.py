@@ -15,20 +15,10 @@ from benchsuite.errors import RunError, UnknownError, UsageError
 from benchsuite.files import reason_of
 from benchsuite.training.stopping import handling
 
-ENDED = frozenset(
-    {
-        "BOOT_FAIL",
-        "CANCELLED",
-        "COMPLETED",
-        "DEADLINE",
-        "FAILED",
-        "NODE_FAIL",
-        "OUT_OF_MEMORY",
-        "PREEMPTED",
-        "REVOKED",
-        "TIMEOUT",
-    }
-)
+ENDED = frozenset({
+    "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
+    "REVOKED", "TIMEOUT",
+})  # fmt: skip
 """States that a job does not leave by itself. A preempted job that is queued again is pending."""
 ORDINARY = frozenset({"None", "Priority", "Resources", "Dependency", "JobArrayTaskLimit", "BeginTime", "Cleaning"})
 """Reasons to wait that pass by themselves."""

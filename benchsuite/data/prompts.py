@@ -31,10 +31,5 @@ IMAGENET_7 = (
 )
 """The seven that CLIP's authors found to carry most of the 80."""
 
-SMALL: Mapping[str, Sequence[str]] = {
-    "names": NAMES,
-    "number": NUMBER,
-    "cifar-18": CIFAR_18,
-    "imagenet-7": IMAGENET_7,
-}
+SMALL: Mapping[str, Sequence[str]] = {"names": NAMES, "number": NUMBER, "cifar-18": CIFAR_18, "imagenet-7": IMAGENET_7}
 """The small sets; `imagenet-80` and each dataset's own come from clip-benchmark."""

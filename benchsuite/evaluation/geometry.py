@@ -135,22 +135,12 @@ def _unit(name: str, rows: ArrayLike) -> Tensor:
     version=1,
     metrics=(),
     measures=(
-        "gap",
-        "alignment",
-        "uniformity_image",
-        "uniformity_text",
-        "uniformity_w2",
-        "uniformity_w2_image",
-        "uniformity_w2_text",
-        "positive_mean",
-        "negative_mean",
-        "tolerance_image",
-        "tolerance_text",
-        "inter_class_uniformity_image",
-        "inter_class_uniformity_text",
+        "gap", "alignment", "uniformity_image", "uniformity_text", "uniformity_w2", "uniformity_w2_image",
+        "uniformity_w2_text", "positive_mean", "negative_mean", "tolerance_image", "tolerance_text",
+        "inter_class_uniformity_image", "inter_class_uniformity_text",
     ),
     headline=("gap", "uniformity_image", "uniformity_text"),
-)
+)  # fmt: skip
 class Geometry(Task):
     """Modality gap, alignment, uniformity, and similarities of pairs; with classes, also tolerance.
 

@@ -142,11 +142,7 @@ class NearestNeighbours(Classification):
 
 
 @register_task(
-    "knn-plain",
-    title="Plain nearest neighbours",
-    version=1,
-    metrics=("k1_top1", "k10_top1"),
-    headline="k1_top1",
+    "knn-plain", title="Plain nearest neighbours", version=1, metrics=("k1_top1", "k10_top1"), headline="k1_top1"
 )
 class PlainNearestNeighbours(Classification):
     """Accuracy of an unweighted vote among the 1 and the 10 nearest training samples by Euclidean distance (TeMo, TS).

@@ -23,19 +23,11 @@ PATTERNS = "pattern"
     title="MMVP-VLM",
     version=1,
     metrics=(
-        "orientation",
-        "presence",
-        "state",
-        "quantity",
-        "positional",
-        "colour",
-        "structural",
-        "texts",
-        "viewpoint",
+        "orientation", "presence", "state", "quantity", "positional", "colour", "structural", "texts", "viewpoint",
         "average",
     ),
     headline="average",
-)
+)  # fmt: skip
 class MmvpVlm(Task):
     """For each of nine visual patterns, the share of pairs both of whose statements pick their own image.
 

@@ -140,21 +140,11 @@ def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:
     title="Image-text retrieval by size of class",
     version=1,
     metrics=(
-        "i2t_r1_head",
-        "i2t_r10_head",
-        "t2i_r1_head",
-        "t2i_r10_head",
-        "i2t_r1_medium",
-        "i2t_r10_medium",
-        "t2i_r1_medium",
-        "t2i_r10_medium",
-        "i2t_r1_tail",
-        "i2t_r10_tail",
-        "t2i_r1_tail",
-        "t2i_r10_tail",
+        "i2t_r1_head", "i2t_r10_head", "t2i_r1_head", "t2i_r10_head", "i2t_r1_medium", "i2t_r10_medium",
+        "t2i_r1_medium", "t2i_r10_medium", "i2t_r1_tail", "i2t_r10_tail", "t2i_r1_tail", "t2i_r10_tail",
     ),
     headline="t2i_r10_tail",
-)
+)  # fmt: skip
 class TailRetrieval(Task):
     """R@1/10 of `retrieval` in both directions, for the pairs of large, of middling and of small classes apart.
 

@@ -17,11 +17,7 @@ from benchsuite.registry import register_task
 
 
 @register_task(
-    "zero-shot",
-    title="Zero-shot classification",
-    version=1,
-    metrics=("top1", "top3", "top5", "top10"),
-    headline="top1",
+    "zero-shot", title="Zero-shot classification", version=1, metrics=("top1", "top3", "top5", "top10"), headline="top1"
 )
 class ZeroShot(Task):
     """Top-1/3/5/10 accuracy of choosing the class whose prompts are most similar to the image.

@@ -24,12 +24,7 @@ SEEDS_EACH = 1000
 ALWAYS_READ = ("initial_weights", "batches", "data")
 """Digests that every run has."""
 PARAPHRASES = "paraphrases"
-READ_BY_SOME = {
-    PARAPHRASES: "",
-    "clusters": "clusters",
-    "image_expert": "experts.image",
-    "text_expert": "experts.text",
-}
+READ_BY_SOME = {PARAPHRASES: "", "clusters": "clusters", "image_expert": "experts.image", "text_expert": "experts.text"}
 """Digests that only a run has whose method reads these, and their parts of the setup."""
 UNSEALED = {"unsealed": True}
 """Validation context of a record whose digest is still to be computed."""

@@ -49,10 +49,7 @@ EXAMPLES = {
         "benchsuite new-table mine/table1 infonce temo --tables own --measure retrieval.t2i_r1",
         "benchsuite new-table mine/table2 infonce mine --tables own --measure geometry.gap --plugin mine.py",
     ),
-    "new-leaderboard": (
-        "benchsuite new-leaderboard my-board",
-        "benchsuite new-leaderboard my-board --method my-loss",
-    ),
+    "new-leaderboard": ("benchsuite new-leaderboard my-board", "benchsuite new-leaderboard my-board --method my-loss"),
     "verify": ("benchsuite verify runs --json", "benchsuite verify results --rerun 2"),
     "diff": ("benchsuite diff 3f2a 81bc", "benchsuite diff results ../theirs/results"),
     "doctor": ("benchsuite doctor", "benchsuite doctor --json"),

@@ -22,24 +22,9 @@ from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
 Name = Literal[
-    "cifar10",
-    "cifar100",
-    "country211",
-    "dtd",
-    "eurosat",
-    "gtsrb",
-    "fgvc_aircraft",
-    "imagenet_sketch",
-    "imagenet-a",
-    "imagenet-r",
-    "imagenet-o",
-    "flowers",
-    "pets",
-    "pcam",
-    "mnist",
-    "food101",
-    "imagenet1k",
-]
+    "cifar10", "cifar100", "country211", "dtd", "eurosat", "gtsrb", "fgvc_aircraft", "imagenet_sketch",
+    "imagenet-a", "imagenet-r", "imagenet-o", "flowers", "pets", "pcam", "mnist", "food101", "imagenet1k",
+]  # fmt: skip
 """TeMo's Table 7, in the order of its columns, by clip-benchmark's names."""
 LAYOUT = "a folder for each dataset by clip-benchmark's name, in the layout of clip-benchmark and torchvision"
 OWN = "clip-benchmark"

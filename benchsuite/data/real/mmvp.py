@@ -13,17 +13,7 @@ from benchsuite.registry import register_dataset
 
 FILE = "Questions.csv"
 COLUMNS = ("Question ID", "Type", "Statement")
-PATTERNS = (
-    "orientation",
-    "presence",
-    "state",
-    "quantity",
-    "positional",
-    "colour",
-    "structural",
-    "texts",
-    "viewpoint",
-)
+PATTERNS = ("orientation", "presence", "state", "quantity", "positional", "colour", "structural", "texts", "viewpoint")
 """The nine groups in the order of the file, by the first word of their published names."""
 
 
