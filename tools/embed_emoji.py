@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from benchsuite.data.embeddings.pretrained import TransformerEmbedding
+from benchsuite.data.embeddings.encoders import TransformerEmbedding
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.pictures import Concept, Pictures, pictures_in
 from benchsuite.models.frozen import load_in_order

@@ -166,20 +166,12 @@ def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame"
     return frame.merge(runs, on="run_id")
 
 
-def _run(record: Record, setup: str) -> dict[str, Any]:
-    return {
-        "run_id": record.run_id,
-        "seed": record.seed,
-        "method": record.method.name,
-        "method_title": record.method.title,
-        "method_id": record.method_id,
-        "setup": setup,
-        "setup_id": record.setup_id,
-        "created": record.created,
-        **{name: record.cost.get(name) for name in COSTS},
-        **{name: record.environment.get(name) for name in ENVIRONMENT},
-        **{name: record.digests.get(name) for name in DIGESTS},
-    }
+def _run(record: Record, setup: str) -> tuple[Any, ...]:
+    """In the order of `IDENTITY`, costs, environment and digests."""
+    method, ids = record.method, (record.run_id, record.seed)
+    identity = (*ids, method.name, method.title, record.method_id, setup, record.setup_id, record.created)
+    parts = ((record.cost, COSTS), (record.environment, ENVIRONMENT), (record.digests, DIGESTS))
+    return *identity, *(part.get(name) for part, names in parts for name in names)
 
 
 def _rows(views: Sequence[TableView]) -> Iterator[tuple[str, ...]]:

@@ -247,9 +247,7 @@ class Ranking:
 
 
 def ranking(
-    values: Mapping[str, BySeed],
-    better: Better | Literal["neither"] = "higher",
-    unpairable: Unpairable | None = None,
+    values: Mapping[str, BySeed], better: Better | Literal["neither"] = "higher", unpairable: Unpairable | None = None
 ) -> Ranking:
     """The ranking of rows by their values by seed; empty where the column ranks nothing.
 

@@ -139,7 +139,7 @@ def repro(
     from benchsuite.report.export import table_lines
     from benchsuite.report.leaderboard import Leaderboard
     from benchsuite.report.site import write_site
-    from benchsuite.work.trials import CLIMBING, climb_line, climbs
+    from benchsuite.work.tables import CLIMBING, climb_line, climbs
 
     require_writable(report, "--report")
     work, failed = do_tables(work, plan, session)

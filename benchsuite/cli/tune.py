@@ -51,7 +51,7 @@ def tune(
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import duration
     from benchsuite.work.session import failure
-    from benchsuite.work.trials import TrialWork, climb_line, climbs, outcome_line, outcomes, spaces
+    from benchsuite.work.tables import TrialWork, climb_line, climbs, outcome_line, outcomes, spaces
 
     options.use_machine()
     refuse_inside_launcher("tune")

@@ -18,8 +18,6 @@ SAMPLES = 16
 WIDTH = 8
 COLDEST = 0.005
 """The smallest temperature at which a method must stay finite."""
-
-
 Values = dict[str, Tensor]
 """Losses, gradients and state by name."""
 Together = Sequence[Values | str]

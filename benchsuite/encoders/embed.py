@@ -138,11 +138,7 @@ class _Writer:
             for i, (name, ids) in enumerate(split.labels.items())
         }
         return SplitFiles(
-            images=total,
-            **made,
-            captions_each=each["caption"],
-            paraphrases_each=each.get("paraphrase"),
-            labels=labels,
+            images=total, **made, captions_each=each["caption"], paraphrases_each=each.get("paraphrase"), labels=labels
         )
 
     def _pictures(self, split: Split, start: int, stop: int) -> NDArray[Any]:

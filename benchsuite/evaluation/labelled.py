@@ -1,26 +1,29 @@
-"""Classification of frozen features, by neighbours and by a linear probe, and what all tasks read that classify: labels
-with names, and features of splits with their classes.
+"""Classification: zero-shot by prompts, and of frozen features by neighbours and by a linear probe; and what
+all tasks read that classify: labels with names, and features of splits with their classes.
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from benchsuite.data.base import PairDataset, Split
+from benchsuite.data.base import PairDataset, Split, Vectors
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import Embedder, Task, tensor_of
 from benchsuite.evaluation.rank_metrics import PLAIN
-from benchsuite.evaluation.ranks import block_rows
+from benchsuite.evaluation.ranks import block_rows, ranks_of_columns
 from benchsuite.fields import Count, Positive
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
+
+BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,6 @@ def require_rows(task: str, what: str, rows: Tensor) -> None:
         raise UsageError(f"{task}: {what} must be [N, D] with N at least 1; given {list(rows.shape)}.")
     if bad := torch.nonzero(~torch.isfinite(rows).all(1)).flatten()[:1].tolist():
         raise UsageError(f"{task}: {what}: row {bad[0]} is not finite.")
-
-
-BLOCK = 512
 
 
 @register_task("knn", title="Weighted nearest neighbours", version=2, metrics=("top1", "top5"), headline="top1")
@@ -249,3 +249,40 @@ def probe_ranks(
         fitted = {"iterations": float(iterations), "converged": float(iterations < max_iterations)}
     right = scores[np.arange(len(scores)), queries.labels.numpy()]
     return (~(scores < right[:, None])).sum(1).astype(np.int32), fitted
+
+
+@register_task(
+    "zero-shot", title="Zero-shot classification", version=1, metrics=("top1", "top3", "top5", "top10"), headline="top1"
+)
+class ZeroShot(Task):
+    """Top-1/3/5/10 accuracy of choosing the class whose prompts are most similar to the image.
+
+    A class's prompts are embedded, normalised, averaged over the templates and normalised again. The set of templates
+    is part of the protocol, because results depend on it. Ties count against the model. Top-k would always be 1
+    where there are k classes or fewer, and is not reported there.
+    """
+
+    embeds: ClassVar = frozenset({"image", "text"})
+
+    classes: str
+    """Name of the dataset's set of classes."""
+    templates: str
+    """Name of the dataset's set of prompt templates."""
+    split: str = "test"
+    """Which images to classify."""
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(dataset.templates_of, self.templates)
+        yield from class_reads("zero-shot", dataset, self.split, self.classes)
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        labels = class_labels("zero-shot", dataset, self.split, self.classes)
+        prompts = dataset.prompts_for(self.classes, self.templates)
+        ranks = ranks_of_columns(embed.images(dataset.split(self.split)), class_embeddings(embed, prompts), labels)
+        return self.from_ranks({"class": ranks, "classes": np.array([len(prompts)], np.int32)})
+
+
+def class_embeddings(embed: Embedder, prompts: Sequence[Sequence[str]] | Vectors) -> Tensor:
+    """One normalised embedding for each class, [C, D]."""
+    embeddings = embed.texts([prompt for own in prompts for prompt in own]).view(len(prompts), len(prompts[0]), -1)
+    return normalize(embeddings.mean(1), dim=-1)

@@ -45,11 +45,7 @@ class Checked:
 
 
 def preflight(
-    runs: Sequence[Run],
-    results: Path,
-    jobs: int = 1,
-    devices: Devices | None = None,
-    elsewhere: bool = False,
+    runs: Sequence[Run], results: Path, jobs: int = 1, devices: Devices | None = None, elsewhere: bool = False
 ) -> Checked:
     """Check runs that `jobs` at a time are to be done on `devices` and stored in `results`.
 

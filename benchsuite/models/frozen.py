@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from benchsuite.data.base import Split
-from benchsuite.data.embeddings.pretrained import fastest
+from benchsuite.data.embeddings.encoders import fastest
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.embedded import Encoder
 from benchsuite.errors import UsageError, did_you_mean

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.data.base import Shows, Texts
-from benchsuite.data.embeddings.pretrained import fastest
+from benchsuite.data.embeddings.encoders import fastest
 from benchsuite.data.readers.embedded import Encoder as About
 from benchsuite.data.readers.images import Fit
 from benchsuite.errors import UsageError

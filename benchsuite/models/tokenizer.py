@@ -26,8 +26,6 @@ from benchsuite.setup import Data, TextTower
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 PAD = SPECIAL.index("[PAD]")
-
-
 Files = dict[str, bytes]
 TOKENIZER_FILE = "tokenizer.json"
 

@@ -41,8 +41,6 @@ class Failure(Part):
 
 Done = Record | Failure
 """A run that was done or tried."""
-
-
 T = TypeVar("T")
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
 

@@ -34,8 +34,6 @@ BATCH = 16
 """Rows unpacked at a time."""
 COUNTS = ("trials", "printed_trials", "longer")
 """Of a rule: what decides no draw and no score."""
-
-
 Subject = tuple[str, str, int, str, float, str, int]
 """What was searched: setup, method, its version, what was fixed, as JSON, length, regime, and replicate."""
 

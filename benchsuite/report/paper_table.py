@@ -20,8 +20,6 @@ SPREADS = {
     "se": "mean ± standard error",
     "none": "mean",
 }
-
-
 KINDS = {"ours": "measured", "published": "published", "both": "measured or published"}
 
 

@@ -23,7 +23,7 @@ from benchsuite.planning.trial_runs import example_run
 from benchsuite.records.checkpoints import EVERY, Every, Saving, folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS, handling
-from benchsuite.work.trials import TrialKeeper, TrialWork
+from benchsuite.work.tables import TrialKeeper, TrialWork
 
 Say = Callable[..., None]
 """Shows lines, as the command line does; with `error=True` beside what the command was asked for."""
@@ -134,11 +134,7 @@ class Session:
         return failed
 
     def _carry_out(
-        self,
-        runs: Sequence[Run],
-        keep: Callable[[Finished | Failed], bool],
-        what: str,
-        hint: str = "",
+        self, runs: Sequence[Run], keep: Callable[[Finished | Failed], bool], what: str, hint: str = ""
     ) -> None:
         """Do the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
         if not runs:

@@ -60,7 +60,7 @@ def test_captions_of_one_theme_share_a_cluster_and_sizes_count_images() -> None:
 
 def test_captions_are_clustered_by_direction_and_not_by_length(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.array([[1, 0], [10, 0], [0, 1], [0, 10]], np.float32)
-    monkeypatch.setattr("benchsuite.data.embeddings.without_download.TfidfSvd.texts", lambda self, texts: rows)
+    monkeypatch.setattr("benchsuite.data.embeddings.encoders.TfidfSvd.texts", lambda self, texts: rows)
     found = prepare(setup("lengths", Clusters(k=2)), split([["a"], ["b"], ["c"], ["d"]])).cluster
     assert found is not None
     assert found[0] == found[1] != found[2] == found[3]
@@ -75,7 +75,7 @@ def test_given_classes_are_clusters_too() -> None:
 def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     request = setup("cached", Clusters(k=3), Experts(text=Expert(embedding="tfidf-svd")))
     before = prepare(request, split())
-    monkeypatch.setattr("benchsuite.data.embeddings.without_download.TfidfSvd.texts", None)
+    monkeypatch.setattr("benchsuite.data.embeddings.encoders.TfidfSvd.texts", None)
     again = prepare(request, split())
     assert again.digests() == before.digests()
     assert before.digests().keys() == {"clusters", "text_expert"}
@@ -108,7 +108,7 @@ def test_experts_and_clusters_are_mapped_and_equal_however_they_are_cut(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No process holds the rows of all images: ten million of 768 numbers are 31 GB."""
-    monkeypatch.setattr("benchsuite.data.embeddings.without_download.BLOCK", block)
+    monkeypatch.setattr("benchsuite.data.embeddings.encoders.BLOCK", block)
     vectors = np.random.default_rng(0).standard_normal((40, 3), np.float32)
     starts, counts = np.array([0, 1, 4, 6, 13, 14, 29, 34, 35, 38]), np.array([1, 3, 2, 7, 1, 15, 5, 1, 3, 2])
     texts = VectorLists(Rows([vectors], normalize=False, where=""), starts, counts)
@@ -144,7 +144,7 @@ def test_many_images_are_clustered_in_batches_as_few_are_at_once(monkeypatch: py
 @pytest.mark.parametrize("given", [11, 13])
 def test_an_embedding_that_loses_or_adds_rows_is_refused(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.ones((given, 2), np.float32)
-    monkeypatch.setattr("benchsuite.data.embeddings.without_download.TfidfSvd.texts", lambda self, texts: rows)
+    monkeypatch.setattr("benchsuite.data.embeddings.encoders.TfidfSvd.texts", lambda self, texts: rows)
     for _ in range(2):  # and nothing of it is kept
         with pytest.raises(UsageError, match="more or fewer rows than there are texts"):
             prepare(setup("rows", experts=Experts(text=Expert(embedding="tfidf-svd"))), split([["a"]] * 12))

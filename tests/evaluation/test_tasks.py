@@ -7,7 +7,7 @@ from torch.nn.functional import normalize
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.zero_shot import class_embeddings
+from benchsuite.evaluation.labelled import class_embeddings
 
 RED, BLUE = (1.0, 0.0), (0.0, 1.0)
 TEXTS = {"red": RED, "blue": BLUE, "a red thing": (1.0, 1.0), "a blue thing": (-1.0, 1.0), "sky": RED, "sea": RED}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.made_trials import trials_of
 
-from benchsuite.work.trials import climb_line, climbs
+from benchsuite.work.tables import climb_line, climbs
 
 COUNT = 4
 

@@ -13,7 +13,7 @@ from benchsuite.planning.recipe import Tuning
 from benchsuite.records.names import TRIALS
 from benchsuite.records.store import Store
 from benchsuite.records.trials import read_trials
-from benchsuite.work.trials import SHARE, TrialKeeper
+from benchsuite.work.tables import SHARE, TrialKeeper
 
 WRITING = 3.0
 """Seconds that writing takes here."""

@@ -39,8 +39,6 @@ Tables = Annotated[
         "--tables", help="Folder with papers/<paper>/<table>.toml and recipes/. May be repeated.", metavar="FOLDER"
     ),
 ]
-
-
 Regimes = Annotated[
     Literal["tuned", "printed"] | None,
     typer.Option("--regime", help="The table as tuned, or as printed (default: tuned, where it was run)."),

@@ -57,8 +57,6 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 MINUTES = 10.0
 TRACKING = "tracking"
-
-
 KeepWeights = Annotated[
     bool, typer.Option("--keep-weights", help="Store the trained towers with each record, for `benchsuite weights`.")
 ]

@@ -15,8 +15,6 @@ SPLITS = {"train": "train", "restval": "train", "validation": "validation", "val
 """The split of each name that files have for one."""
 CAPTIONS = 5
 """How many captions of an image count: the first ones."""
-
-
 CaptionedImage = tuple[str, Sequence[str]]
 """The name of an image's file, and all its captions."""
 

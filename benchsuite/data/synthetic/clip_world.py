@@ -135,8 +135,6 @@ def _sized(x: int, y: int, sides: list[int]) -> list[Box | None]:
 
 _BOUNCE = (0, 9, 16, 9)
 _ROUND = ((9, 0), (6, 6), (0, 9), (-6, 6), (-9, 0), (-6, -6), (0, -9), (6, -6))
-
-
 DOING: dict[str, tuple[str, ...]] = {
     "move-left": ("move {} left", "slide {} left", "push {} left"),
     "move-right": ("move {} right", "slide {} right", "push {} right"),

@@ -19,8 +19,6 @@ from benchsuite.report.numbers import seeds_of
 
 POINTS = 120
 """The most points of a curve that is drawn."""
-
-
 Curve = list[tuple[float, float]]
 """Values at steps, which are counted from 1; NaN where there is none."""
 

@@ -111,8 +111,6 @@ SHAPES: Mapping[str, Callable[[float], str]] = {
     "*": lambda r: _polygon(STAR, r),
 }
 """Paths around a point, by mark."""
-
-
 MOST = 12
 """Of more rows, only the first and the last ones are listed."""
 CHARTS = {"curves": ("Line chart", "line", "Last values"), "points": ("Scatter plot", "row", "Means")}
