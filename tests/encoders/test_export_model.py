@@ -17,7 +17,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 import benchsuite
+from benchsuite.cli.evaluate import parse_shares
 from benchsuite.data.pixels import standardize, to_unit
+from benchsuite.errors import UsageError
 from benchsuite.folders import built_in_recipes
 from benchsuite.models.judged import interpolated, judged
 
@@ -113,6 +115,12 @@ def test_the_library_gives_the_embeddings_of_the_trained_towers(
     if kind == "siglip":
         assert exit_code("weights", run, "--out", "other", "--format", "open_clip") == 2
         assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("text", ["0,x", "0,,1", "0,1.5", "-.1"])
+def test_shares_that_are_no_numbers_from_0_to_1_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=f'--interpolate "{text}": give numbers from 0 to 1'):
+        parse_shares(text)
 
 
 def test_interpolated_weights_are_those_of_the_library_by_hand(

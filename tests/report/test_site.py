@@ -90,12 +90,15 @@ def test_pages_and_data_of_the_build_before_go_and_files_of_others_stay(
 
 
 def test_drafts_of_killed_builds_go_and_hidden_files_of_others_stay(tmp_path: Path, make_record: MakeRecord) -> None:
-    killed, mine = tmp_path / f".index.html-{uuid4().hex}", tmp_path / ".index.html-mine"
-    for file in (killed, mine):
+    write_site(tmp_path, board(make_record))
+    page = next((tmp_path / "methods").glob("*.html"))
+    killed = [path.with_name(f".{path.name}-{uuid4().hex}") for path in (tmp_path / "index.html", page)]
+    others = tmp_path / ".index.html-mine", tmp_path / f".mine.html-{uuid4().hex}"
+    for file in (*killed, *others):
         file.write_text("half of a page")
     write_site(tmp_path, board(make_record))
-    assert not killed.exists()
-    assert mine.exists()
+    assert not any(file.exists() for file in killed)
+    assert all(file.exists() for file in others)
 
 
 def test_two_reports_into_a_folder_take_turns_and_the_lock_is_named(
