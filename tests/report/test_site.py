@@ -90,14 +90,18 @@ def test_pages_and_data_of_the_build_before_go_and_files_of_others_stay(
 
 
 def test_drafts_of_killed_builds_go_and_hidden_files_of_others_stay(tmp_path: Path, make_record: MakeRecord) -> None:
+    def killed(page: Path) -> Path:
+        draft = page.with_name(f".{page.name}-{uuid4().hex}")
+        draft.write_text("half of a page")
+        return draft
+
+    first, others = killed(tmp_path / "index.html"), [killed(tmp_path / "mine.html"), tmp_path / ".index.html-mine"]
+    others[1].touch()
     write_site(tmp_path, board(make_record))
-    page = next((tmp_path / "methods").glob("*.html"))
-    killed = [path.with_name(f".{path.name}-{uuid4().hex}") for path in (tmp_path / "index.html", page)]
-    others = tmp_path / ".index.html-mine", tmp_path / f".mine.html-{uuid4().hex}"
-    for file in (*killed, *others):
-        file.write_text("half of a page")
+    assert not first.exists()
+    deeper = killed(next((tmp_path / "methods").glob("*.html")))
     write_site(tmp_path, board(make_record))
-    assert not any(file.exists() for file in killed)
+    assert not deeper.exists()
     assert all(file.exists() for file in others)
 
 
