@@ -1,9 +1,11 @@
 """Does a second laboratory say what the first one decided?"""
 
+from dataclasses import replace
+
 import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
 
-from benchsuite.analysis.judged_claims import replicated
+from benchsuite.analysis.judged_claims import judged_claims, replicated
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
 
@@ -50,3 +52,19 @@ def test_the_same_runs_in_two_tables_are_asked_once(make_record: MakeRecord) -> 
 def test_replicates_of_the_first_confirm_nothing(make_record: MakeRecord) -> None:
     with pytest.raises(RecordError, match="p/t: replicates 2, 3 of the second laboratory"):
         replicated([made(make_record, LOW, HIGH)], [made(make_record, LOW, HIGH, first=2)])
+
+
+def test_a_comparison_is_the_same_in_tables_of_one_paper_alone(make_record: MakeRecord) -> None:
+    one = next(each for each in judged_claims(made(make_record, LOW, HIGH)) if each.claim.headline)
+    claim, other = one.claim, one.claim.column.model_copy(update={"key": "other", "label": "other"})
+    assert replace(one, claim=replace(claim, table="p/u")).comparison == one.comparison
+    for apart in (
+        replace(one, claim=replace(claim, table="q/t")),
+        replace(one, claim=replace(claim, column=other)),
+        replace(one, scale="other"),
+        replace(one, regime="tuned" if one.regime == "printed" else "printed"),
+        replace(one, verdict=replace(one.verdict, paired=None)),
+    ):
+        assert apart.comparison != one.comparison
+    nothing = replace(one, verdict=replace(one.verdict, paired=None))
+    assert replace(nothing, claim=replace(claim, table="p/u")).comparison != nothing.comparison
