@@ -81,6 +81,15 @@ def test_every_number_of_every_run_is_there_once(folder: Path) -> None:
     assert {tuple(row[:3]): row[3] for row in results[[*KEY, "value"]].itertuples(index=False)} == stored
 
 
+def test_each_row_has_what_identifies_its_run(folder: Path) -> None:
+    runs = benchsuite.load_results(folder).drop_duplicates("run_id").set_index("run_id")
+    for run_id, record in Store(folder).read().records.items():
+        method, row = record.method, runs.loc[run_id]
+        assert (row.seed, row.method, row.method_title) == (record.seed, method.name, method.title)
+        assert (row.method_id, row.setup_id, row.created) == (record.method_id, record.setup_id, record.created)
+        assert (row.seconds, row.batches) == (record.cost["seconds"], record.digests["batches"])
+
+
 def test_a_board_can_be_computed_from_the_data_frame_alone(folder: Path) -> None:
     """Means, the order of ranks, and paired differences."""
     board, results = board_of(folder), benchsuite.load_results(folder).drop_duplicates(KEY)
