@@ -58,6 +58,10 @@ def tuning(make_setup: Make, models: dict[str, str]) -> Make:
 @pytest.mark.parametrize("kind", sorted(MODELS))
 def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str, str], split: Split) -> None:
     setup = tuning(kind)
+    _, found, weights = opened(models[kind])
+    assert setup.image and setup.text
+    assert (setup.text.max_tokens, setup.text.weights, setup.image.weights) == (found.max_tokens, weights, weights)
+    assert (setup.image.mean, setup.image.std) == tuple(map(tuple, found.pictures[1:3]))
     encoder = seeded_encoder(setup, 0, 0)
     sides, model = TrainedSides(encoder, text_reader(setup, split), setup.image), judged(models[kind])
     texts = [captions[0] for captions in split.captions[:9]]
