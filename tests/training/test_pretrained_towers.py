@@ -59,7 +59,8 @@ def tuning(make_setup: Make, models: dict[str, str]) -> Make:
 def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str, str], split: Split) -> None:
     setup = tuning(kind)
     _, found, weights = opened(models[kind])
-    assert setup.image and setup.text
+    assert setup.image
+    assert setup.text
     assert (setup.text.max_tokens, setup.text.weights, setup.image.weights) == (found.max_tokens, weights, weights)
     assert (setup.image.mean, setup.image.std) == tuple(map(tuple, found.pictures[1:3]))
     encoder = seeded_encoder(setup, 0, 0)
