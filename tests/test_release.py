@@ -12,7 +12,7 @@ from benchsuite import __version__
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / ".ci" / "release"
-FILES = ["benchsuite/__init__.py", "CHANGELOG.md", "CITATION.cff", ".ci/release"]
+FILES = ["benchsuite/__init__.py", "CHANGELOG.md", "CITATION.cff", "codemeta.json", ".ci/release"]
 
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="needs a checkout: a source distribution has no CI files")
 
@@ -47,6 +47,8 @@ def test_this_version_can_be_released(copy: Path) -> None:
         ("CHANGELOG.md", r"^## \d\S+ \(.*\)", "## 9.9.9 (2026-01-01)", 'first heading: "9.9.9 (2026-01-01)"'),
         ("CHANGELOG.md", r"^(## \S+) \(.*\)", r"\1 (unreleased)", "(unreleased)"),
         ("CITATION.cff", r"^version: .*", "version: 9.9.9", 'CITATION.cff, version: "9.9.9"'),
+        ("codemeta.json", r'"version": ".*"', '"version": "9.9.9"', 'codemeta.json, version: "9.9.9"'),
+        ("codemeta.json", r'"dateModified": ".*"', '"dateModified": ""', 'codemeta.json, dateModified: ""'),
         ("CITATION.cff", r"^date-released: .*", "date-released: soon", 'date-released: "soon"'),
     ],
 )
