@@ -1,4 +1,4 @@
-"""What is kept of how a training went: curves of about a hundred points, and its cost."""
+"""What is kept of how a training went: curves of about fifty points, and its cost."""
 
 import math
 import re
@@ -18,7 +18,7 @@ from torch.nn.functional import normalize
 from benchsuite.methods.base import Loss
 from benchsuite.methods.batch import PairBatch
 
-POINTS = 100
+POINTS = 50
 
 
 class Curves:
