@@ -19,7 +19,7 @@ REPRO = ["repro", "temo/table1", "--scale", "smoke"]
         (
             ["repro", "temo/table1", "--scale", "huge"],
             'scale "huge" does not exist '
-            "(known: emoji, features, gpu, icons-features, latents, own-features, paper, small, smoke)",
+            "(known: emoji, features, finetune, gpu, icons-features, latents, own-features, paper, small, smoke)",
         ),
         ([*REPRO, "--rows", "tmeo"], 'row "tmeo" does not exist'),
         ([*REPRO, "--seeds", "some"], '--replicates "some": give how many (3), or different ones with commas (4,7)'),

@@ -43,8 +43,8 @@ STORED = read_expectations().methods
 def recipe(tmp_path_factory: pytest.TempPathFactory) -> str:
     text = (baselines() / "recipes" / "scenes-smoke.toml").read_text().partition("[protocols.retrieval-gallery]")[0]
     for usual, small in (
-        ("train = 2000, validation = 200, test = 200", "train = 64, validation = 8, test = 24"),
-        ("batch = 64\nsteps = 30", "batch = 16\nsteps = 30"),
+        ("train = 640, validation = 200, test = 200", "train = 64, validation = 8, test = 24"),
+        ("batch = 64\nsteps = 15", "batch = 16\nsteps = 30"),
         ("k = 20", "k = 4"),
     ):
         assert usual in text

@@ -26,7 +26,7 @@ import timm  # noqa: E402
 
 RECIPES = {name: read_recipe(name) for name in recipe_names()}
 PAPER = sorted(name for name in RECIPES if name.endswith("-paper"))
-OF_NO_PAPER = {"cc3m-100k-gpu", "pairs-gpu", "images-gpu"}
+OF_NO_PAPER = {"cc3m-100k-gpu", "pairs-gpu", "images-gpu", "finetune-gpu"}
 """Scales for one GPU that shorten no recipe of a paper."""
 SHORTENED = sorted(name for name in RECIPES if name.endswith("-gpu") and name not in OF_NO_PAPER)
 SMOKE = sorted(name for name in RECIPES if name.endswith("-smoke") and name.replace("-smoke", "-small") in RECIPES)
