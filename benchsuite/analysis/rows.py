@@ -2,8 +2,9 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from benchsuite.analysis.stats import half_width
 from benchsuite.papers import Column, PublishedCell
@@ -108,3 +109,7 @@ class TableRow:
     def stale(self) -> str:
         """Why its numbers are out of date, if they are."""
         return next(filter(None, map(stale, self.records)), "")
+
+    def without_runs(self, gap: str) -> Self:
+        """The same row where nobody asked for it."""
+        return replace(self, cells=[replace(cell, records={}) for cell in self.cells], records=[], requested=0, gap=gap)

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from benchsuite.analysis.against import decisions, outcomes, reference
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.judged_claims import agreement
+from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -91,6 +92,21 @@ def home(leaderboard: Leaderboard) -> Values:
     }
 
 
+def rows_by_backbone(views: Sequence[TableView]) -> Mapping[str, list[list[TableRow]]]:
+    """The rows that were asked for in any regime, each as every view has it."""
+    every = {row.key: row for view in views for row in view.rows}
+    order = list(dict.fromkeys([*(row.key for row in views[0].table.rows), *every]))
+    found: dict[str, list[list[TableRow]]] = {}
+    for key in sorted(every, key=order.index):
+        each = [
+            next((row for row in view.rows if row.key == key), None)
+            or every[key].without_runs(f"not run {REGIMES[view.asked.regime]}")
+            for view in views
+        ]
+        found.setdefault(every[key].backbone, []).append(each)
+    return found
+
+
 def table(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
     """One table at one scale, in one regime or as printed and tuned; the last one leads."""
     view = views[-1]
@@ -106,6 +122,7 @@ def table(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
         "view": view,
         "views": views,
         "beside": views[0] if len(views) > 1 else None,
+        "rows_by_backbone": rows_by_backbone(views),
         "regimes": regimes(views),
         "claims": claims,
         "headlines": headlines_at(leaderboard, view.asked.scale, views),

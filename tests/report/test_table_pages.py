@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from support.claimed import HIGH, LOW, TWO, table, view
+from support.claimed import row as a_row
 from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.table_view import TableView
@@ -42,6 +43,22 @@ def test_a_table_as_printed_and_tuned_has_one_page_with_both_numbers_in_each_cel
     assert downloads == ["p-t-small.csv", "p-t-small-tuned.csv"]
     alone = Reading(pages(leaderboard(views[1:]))["tables/p-t-small"])
     assert not any("printed" in cell for cell in alone.cells)
+
+
+def test_rows_that_were_asked_for_in_one_regime_alone_are_all_on_the_page(make_record: MakeRecord) -> None:
+    rows = table(*TWO, a_row("other", 11))
+    asked = {"printed": {"old": LOW, "ours": HIGH}, "tuned": {"old": HIGH, "other": LOW}}
+    views = [view(make_record, rows, of, regime=regime) for regime, of in asked.items()]
+    views = [replace(v, rows=[each for each in v.rows if each.label in asked[v.asked.regime]]) for v in views]
+    page = Reading(pages(leaderboard(views))["tables/p-t-small"])
+    cells = [cell for cell in page.cells if "theirs" in cell]
+    found = [
+        [*re.findall(r"[0-9.]+|–", cell["printed"])[:1], *re.findall(r"[0-9.]+|–", cell["tuned"])[:1]] for cell in cells
+    ]
+    assert found == [["11.8", "31.5"], ["31.5", "–"], ["–", "11.8"]]
+    assert [cell["count"] for cell in page.cells if "count" in cell] == ["4", "4", "4"]
+    assert "not run tuned" in page.text
+    assert "not run as printed" in page.text
 
 
 def test_a_figure_s_page_begins_with_it(measured: TableView) -> None:
