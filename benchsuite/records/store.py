@@ -5,6 +5,7 @@ never overwritten: a second measurement of a run keeps the first record.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,7 @@ class Store:
     def write_alone(self, record: Record) -> Path:
         """Store a record without its ranks: one that comes with benchsuite."""
         path = self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
-        text = json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n"
-        write_whole(path, text.encode(), overwrite=False)
+        write_whole(path, laid_out(record.as_json()).encode(), overwrite=False)
         return path
 
     def discard_checkpoints(self, run_id: str) -> None:
@@ -101,3 +101,12 @@ class Store:
 
     def _failure_file(self, run_id: str) -> Path:
         return self.folder / f"{run_id}{FAILED}"
+
+
+def laid_out(record: Mapping[str, Any]) -> str:
+    """JSON with a line for each part, a quarter smaller than with one for each number."""
+    parts = (
+        f"{json.dumps(name)}: {json.dumps(part, ensure_ascii=False, separators=(',', ': '))}"
+        for name, part in record.items()
+    )
+    return "{\n" + ",\n".join(parts) + "\n}\n"
