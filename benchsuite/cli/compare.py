@@ -236,6 +236,7 @@ def summary(
     asked: Question, work: "TableWork", pace: "Pace | None", session: "Session", limit: float | None
 ) -> Iterator[str]:
     """What will be done, and how long it takes."""
+    from benchsuite.planning.recipe import read_recipe
     from benchsuite.records.requests import REGIMES
     from benchsuite.records.shipped import shipped_digests
     from benchsuite.report.numbers import counted
@@ -247,6 +248,10 @@ def summary(
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
     how = " and ".join(searched) or "no searches"
     yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
+    if (factor := read_recipe(asked.recipe).temperature_factor) != 1:
+        yield f"the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values"
+    if not searched:
+        yield "nothing is searched: a difference may be that of the learning rate or the temperatures"
     whose = f"{', '.join(dict.fromkeys(brought))}; --again trains them here"
     come = f", {len(brought)} come with benchsuite ({whose})" if brought else ""
     to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do{come}"

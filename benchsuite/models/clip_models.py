@@ -95,6 +95,7 @@ def side_of(library: str, model: Any, side: Side) -> "Projected":
 
 def blank_model(library: str, config: Mapping[str, Any]) -> Any:
     """The model of a configuration, whose weights are still to be loaded."""
+    make_importable()
     if library == "transformers":
         from transformers import CONFIG_MAPPING, AutoModel
 

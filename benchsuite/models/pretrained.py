@@ -26,9 +26,24 @@ from benchsuite.models.towers import weights_digest
 from benchsuite.setup import LoRA, TextTower, Tower
 
 
-@lru_cache(maxsize=2)
 def opened(name: str) -> tuple[Asked, ClipModel, str]:
     """The model of that name, and a digest of its weights."""
+    found = _opened(name)
+    if isinstance(found, UsageError):
+        raise found
+    return found
+
+
+@lru_cache(maxsize=2)
+def _opened(name: str) -> tuple[Asked, ClipModel, str] | UsageError:
+    """Or why there is none: each row asks, and a hub that does not answer takes half a minute."""
+    try:
+        return _open(name)
+    except UsageError as error:
+        return error
+
+
+def _open(name: str) -> tuple[Asked, ClipModel, str]:
     wanted = asked(name, "", untrained=False, option="model")
     if wanted.library not in CONFIGS:
         raise UsageError(f'model "{name}": write transformers:NAME or open_clip:NAME; NAME may be a folder.')

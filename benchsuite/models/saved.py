@@ -172,7 +172,7 @@ def rebuilt(folder: Path, about: Exported) -> tuple[DualEncoder, Words | None]:
             configs: dict[Any, Any] = {"image": inputs.image_config, "text": inputs.text_config}
             encoder = DualEncoder(setup, inputs.words, next(reversed(inputs.pictures), 0), configs)
         encoder.load_state_dict(tensors, assign=True)
-    except UsageError:
+    except (UsageError, ImportError):
         raise
     except Exception as error:
         versions = about.environment.get("packages", {})

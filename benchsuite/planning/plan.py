@@ -170,7 +170,7 @@ def plan_tables(
     read = {recipe: read_recipe(recipe) for recipe in sorted({recipe for recipe in recipes.values() if recipe})}
     if count == 0 and regime in ("tuned", "both"):
         raise UsageError(f"--trials 0 and --regime {regime} exclude each other: only rows as printed need no trials.")
-    if regime in ("tuned", "both") and read and not any(recipe.tuning for recipe in read.values()):
+    if (count or regime in ("tuned", "both")) and read and not any(recipe.tuning for recipe in read.values()):
         require_tuning(next(iter(read.values())), next(iter(read)))
     stored = {
         name: Trials.stored(recipe_name(name), recipe.tuning, results, anew)

@@ -41,7 +41,8 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
             outcome = InBothRegimes(found["printed"], found["tuned"]).outcome
             yield f"  so: {outcome}, {MEANING[outcome]}"
     if by_regime.keys() == {"printed"}:
-        yield "as printed, the learning rate alone was searched: hyper-parameters below may explain a difference"
+        searched = "the learning rate alone was" if by_regime["printed"].asked.trials else "nothing was"
+        yield f"as printed, {searched} searched: hyper-parameters below may explain a difference"
     yield ""
     yield from _board(by_regime)
 

@@ -226,6 +226,8 @@ def test_a_recipe_without_a_rule_has_rows_as_printed(folder: Path, tmp_path: Pat
     for asked in ("tuned", "both"):
         with pytest.raises(UsageError, match=r"recipe vectors has no \[tuning\]"):
             plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=asked, **about)
+    with pytest.raises(UsageError, match=r"recipe vectors has no \[tuning\]"):
+        plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=None, count=4, **about)
     mixed = plan_tables([tiny_tuning.NAME, "temo/table1"], "latents", [0], (), (), {}, regime="both", **about)
     assert [plan.request.name for plan in mixed] == [
         "mine-first-latents", "temo-table1-latents", "temo-table1-latents-tuned",

@@ -1,6 +1,7 @@
 """The lines that answer a comparison: differences in points, verdicts in a user's words, and the best row first."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
@@ -26,6 +27,12 @@ def test_each_regime_has_its_verdict_and_the_pair_a_name(views: list[TableView])
     )
     assert re.fullmatch(r"  tuned: −\d+\.\d ± \d+\.\d points, paired: worse \(p .*, \d replicates\); .*", tuned)
     assert name.startswith("  so: gain of tuning")
+
+
+@pytest.mark.parametrize(("trials", "said"), [(0, "nothing was searched"), (5, "the learning rate alone was searched")])
+def test_rows_as_printed_say_what_was_searched(views: list[TableView], trials: int, said: str) -> None:
+    printed = replace(views[0], asked=views[0].asked.model_copy(update={"trials": trials}))
+    assert any(said in line for line in answer_lines([printed]))
 
 
 def test_rows_are_in_the_order_of_the_last_regime(views: list[TableView]) -> None:
