@@ -236,6 +236,7 @@ def summary(
     asked: Question, work: "TableWork", pace: "Pace | None", session: "Session", limit: float | None
 ) -> Iterator[str]:
     """What will be done, and how long it takes."""
+    from benchsuite.planning.data_folders import open_dataset
     from benchsuite.planning.recipe import read_recipe
     from benchsuite.records.requests import REGIMES
     from benchsuite.records.shipped import shipped_digests
@@ -248,6 +249,8 @@ def summary(
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
     how = " and ".join(searched) or "no searches"
     yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
+    splits = open_dataset(work.runs[0].setup.data).manifest().splits
+    yield f"data of a replicate: {', '.join(f'{number:,} {name}' for name, number in splits.items())}"
     if (factor := read_recipe(asked.recipe).temperature_factor) != 1:
         yield f"the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values"
     if not searched:
