@@ -6,6 +6,7 @@ import torch
 from support.peers import transformers_clip
 
 from benchsuite.errors import UsageError
+from benchsuite.models import pretrained
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import ImageEncoder, TextEncoder
 from benchsuite.setup import ImageTower, TextTower
@@ -113,3 +114,17 @@ def test_a_stem_for_small_images_keeps_their_detail() -> None:
 def test_a_stem_is_for_resnets_that_have_one() -> None:
     with pytest.raises(UsageError, match='image tower "test_vit": stem = "cifar" is for ResNets'):
         ImageEncoder(ImageTower(timm="test_vit", stem="cifar"))
+
+
+def test_a_model_that_cannot_be_read_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for = []
+
+    def unreachable(wanted: object) -> None:
+        asked_for.append(wanted)
+        raise UsageError("no hub")
+
+    monkeypatch.setattr(pretrained, "clip_model", unreachable)
+    for _ in range(3):
+        with pytest.raises(UsageError, match="no hub"):
+            pretrained.opened("transformers:nobody/nothing")
+    assert len(asked_for) == 1
