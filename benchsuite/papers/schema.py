@@ -163,8 +163,13 @@ class Table(Part):
         return f"{self.paper}/{self.table}"
 
     def at(self, scale: str) -> Self:
-        """What of it counts at a scale: another scale's recipe changes nothing there."""
-        return self.model_copy(update={"recipes": {name: own for name, own in self.recipes.items() if name == scale}})
+        """What of it counts at a scale: what is said of other scales changes nothing there."""
+
+        def own(told: Mapping[str, str]) -> dict[str, str]:
+            return {name: text for name, text in told.items() if name == scale}
+
+        premises = [one.model_copy(update={"unmet": own(one.unmet)}) for one in self.premises]
+        return self.model_copy(update={"recipes": own(self.recipes), "premises": premises})
 
     @property
     def all_parts(self) -> Mapping[str, TablePart]:

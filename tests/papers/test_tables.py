@@ -10,6 +10,7 @@ from benchsuite.errors import UsageError
 from benchsuite.papers import Table, paper_names, read_table, table_names
 from benchsuite.papers.reader import usual_scale
 from benchsuite.planning.recipe import read_recipe, recipe_names
+from benchsuite.records.requests import file_digest
 from benchsuite.registry import methods
 from benchsuite.toml_files import read_toml
 
@@ -137,3 +138,12 @@ def read(folder: Path, text: str) -> Table:
 def test_real_features_are_taken_where_no_scale_is_named() -> None:
     for name in table_names():
         assert usual_scale([name]) == ("features" if "features" in read_table(name).recipes else "small"), name
+
+
+def test_what_is_said_of_another_scale_changes_nothing_at_this_one() -> None:
+    table = read_table("temo/table1")
+    said = {**table.premises[0].unmet, "smoke": "another reason"}
+    changed = [table.premises[0].model_copy(update={"unmet": said}), *table.premises[1:]]
+    other = table.model_copy(update={"premises": changed, "recipes": {**table.recipes, "mine": "mine"}})
+    assert file_digest(other.at("features")) == file_digest(table.at("features"))
+    assert file_digest(other.at("smoke")) != file_digest(table.at("smoke"))
