@@ -59,6 +59,7 @@ DATA = r"=FOLDER| DATA\b| \.\.\. |=data/|=vectors|=check|=emoji\b|=icons\b|timm:
 """A command for data, or pretrained weights, that are not here."""
 ABOUT_DATA = (
     r"--data|is not a folder|given|no such|not found|needs|hold|sinfo|SLURM|neither a folder|cannot be (read|loaded)"
+    r"|larger than split"
 )
 ANSWERS = {"doctor": {0, 1}, "diff": {0, 1}, "verify": {0, 1}, "claims": {0, 1}}
 """Commands whose exit code may be an answer."""
