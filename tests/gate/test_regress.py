@@ -43,7 +43,7 @@ STORED = read_expectations().methods
 def recipe(tmp_path_factory: pytest.TempPathFactory) -> str:
     text = (baselines() / "recipes" / "scenes-smoke.toml").read_text().partition("[protocols.retrieval-gallery]")[0]
     for usual, small in (
-        ("train = 640, validation = 200, test = 200", "train = 64, validation = 8, test = 24"),
+        ("train = 1000, validation = 200, test = 200", "train = 64, validation = 8, test = 24"),
         ("batch = 64\nsteps = 15", "batch = 16\nsteps = 30"),
         ("k = 20", "k = 4"),
     ):

@@ -58,7 +58,7 @@ def own_folder(folder: Path, table: str = TABLE, name: str = NAME, recipe: str =
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(table)
     text = (baselines() / "recipes" / "scenes-smoke.toml").read_text()
-    for usual, small in (("train = 640, validation = 200, test = 200", "train = 96, validation = 40, test = 40"),
+    for usual, small in (("train = 1000, validation = 200, test = 200", "train = 96, validation = 40, test = 40"),
                          ("steps = 15", "steps = 2")):  # fmt: skip
         assert usual in text
         text = text.replace(usual, small)
