@@ -123,7 +123,7 @@ class _Checks:
         setup, recipe = run.setup, f"recipe {run.recipe}"
         for name, protocol in setup.protocols.items():
             data = protocol.data or setup.data
-            key = ("protocol", setup.towers, repr(protocol.model_copy(update={"data": None})), *_alike(data))
+            key = ("protocol", setup.towers, protocol.task, protocol.model_dump_json(), data.place)
             for problem in self._once(key, partial(self._protocol, setup, protocol, data)):
                 yield f"{recipe}, protocol {name} (task {protocol.task})", problem
         trouble = list(self._training(run))
@@ -196,12 +196,8 @@ def _passed_as(run: Run) -> tuple[object, ...]:
     given = run.method.hyperparameters.items()
     values = {name: value for name, value in given if name not in found or not isinstance(value, float)}
     method = run.method.model_copy(update={"hyperparameters": values, "learning_rate": None})
-    return (repr(method), *_alike(setup.data), *(repr(getattr(setup, part)) for part in parts))
-
-
-def _alike(data: Data) -> tuple[object, ...]:
-    """All but what each replicate draws of the data."""
-    return (repr(data.of_all_replicates), data.folder, repr(data.apart))
+    data = (repr(setup.data.of_all_replicates), setup.data.folder, repr(setup.data.apart))
+    return (repr(method), *data, *(repr(getattr(setup, part)) for part in parts))
 
 
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:

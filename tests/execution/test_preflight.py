@@ -307,6 +307,16 @@ def test_a_setup_and_method_is_passed_once_for_all_seeds(tmp_path: Path, monkeyp
     assert len(passed) == 2
 
 
+def replicate_of(recipe: str, replicate: int, tuned: TunedBy | None = None) -> Run:
+    """A run with data, a learning rate and a temperature of its own."""
+    planned = plan_run("infonce", recipe, "tiny", replicate, {"tau": 0.1 * (1 + replicate)})
+    method = planned.method.model_copy(update={"learning_rate": 0.1 + replicate})
+    options = planned.setup.data.options | {"seed": replicate}
+    data = planned.setup.data.model_copy(update={"options": options, "redrawn": "seed", "digest": f"{replicate}"})
+    setup = planned.setup.model_copy(update={"data": data})
+    return planned.model_copy(update={"method": method, "setup": setup, "tuned": tuned})
+
+
 def test_a_row_is_passed_once_for_all_that_its_searches_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     passed: list[float] = []
 
@@ -316,19 +326,18 @@ def test_a_row_is_passed_once_for_all_that_its_searches_find(tmp_path: Path, mon
 
     monkeypatch.setattr(module.DryPass, "__call__", note)
     recipe, found = write_recipe(tmp_path, {}), TunedBy(trials=1, trial=0, score=0.5, digest="d", searched=["tau"])
-
-    def run(replicate: int, tau: float, tuned: TunedBy | None) -> Run:
-        planned = plan_run("infonce", recipe, "tiny", replicate, {"tau": tau})
-        method = planned.method.model_copy(update={"learning_rate": 0.1 + tau})
-        options = planned.setup.data.options | {"seed": replicate}
-        data = planned.setup.data.model_copy(update={"options": options, "redrawn": "seed", "digest": f"{replicate}"})
-        setup = planned.setup.model_copy(update={"data": data})
-        return planned.model_copy(update={"method": method, "setup": setup, "tuned": tuned})
-
-    preflight([run(replicate, 0.1 * (1 + replicate), found) for replicate in range(3)], tmp_path)
+    preflight([replicate_of(recipe, number, found) for number in range(3)], tmp_path)
     assert passed == pytest.approx([0.1])
-    preflight([run(replicate, 0.1 * (1 + replicate), None) for replicate in range(3)], tmp_path)
+    preflight([replicate_of(recipe, number) for number in range(3)], tmp_path)
     assert passed[1:] == pytest.approx([0.1, 0.2, 0.3])  # values of different rows
+
+
+def test_protocols_are_checked_on_the_data_of_each_replicate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class may be empty in one of them."""
+    checked = []
+    monkeypatch.setattr(module._Checks, "_protocol", lambda _, setup, protocol, data: checked.append(data.place) or [])
+    preflight([replicate_of(write_recipe(tmp_path, {}), number) for number in range(3)], tmp_path)
+    assert len(set(checked)) == len(checked) == 3
 
 
 def test_runs_that_may_not_fit_together_are_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
