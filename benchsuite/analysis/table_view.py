@@ -93,9 +93,13 @@ class TableView:
     def columns(self) -> Sequence[Column]:
         return self.table.columns
 
+    def row(self, key: RowKey) -> TableRow | None:
+        """None where it was not asked for."""
+        return next((row for row in self.rows if row.key == key), None)
+
     def cell(self, key: RowKey, column: str) -> Cell | None:
         """By the key of a row and that of a column; None where the row is not there."""
-        row = next((row for row in self.rows if row.key == key), None)
+        row = self.row(key)
         return next(cell for cell in row.cells if cell.column.key == column) if row else None
 
     @property

@@ -247,14 +247,12 @@ def summary(
     held = [stored[run.run_id] for run in work.runs if run.run_id in stored]
     brought = [record.method.title for record in held if record.digest in shipped_digests()]
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
-    how = " and ".join(searched) or "no searches"
+    how = " and ".join(searched) or "no searches: a difference may be that of the learning rate or the temperatures"
     yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
     splits = open_dataset(work.runs[0].setup.data).manifest().splits
     yield f"data of a replicate: {', '.join(f'{number:,} {name}' for name, number in splits.items())}"
     if (factor := read_recipe(asked.recipe).temperature_factor) != 1:
         yield f"the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values"
-    if not searched:
-        yield "nothing is searched: a difference may be that of the learning rate or the temperatures"
     whose = f"{', '.join(dict.fromkeys(brought))}; --again trains them here"
     come = f", {len(brought)} come with benchsuite ({whose})" if brought else ""
     to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do{come}"

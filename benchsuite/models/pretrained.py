@@ -38,18 +38,14 @@ def opened(name: str) -> tuple[Asked, ClipModel, str]:
 def _opened(name: str) -> tuple[Asked, ClipModel, str] | UsageError:
     """Or why there is none: each row asks, and a hub that does not answer takes half a minute."""
     try:
-        return _open(name)
+        wanted = asked(name, "", untrained=False, option="model")
+        if wanted.library not in CONFIGS:
+            raise UsageError(f'model "{name}": write transformers:NAME or open_clip:NAME; NAME may be a folder.')
+        if (found := clip_model(wanted)) is None:
+            raise UsageError(f'model "{wanted.shown}": not a model of images and texts, such as CLIP.')
+        return wanted, found, weights_digest(found.model)
     except UsageError as error:
         return error
-
-
-def _open(name: str) -> tuple[Asked, ClipModel, str]:
-    wanted = asked(name, "", untrained=False, option="model")
-    if wanted.library not in CONFIGS:
-        raise UsageError(f'model "{name}": write transformers:NAME or open_clip:NAME; NAME may be a folder.')
-    if (found := clip_model(wanted)) is None:
-        raise UsageError(f'model "{wanted.shown}": not a model of images and texts, such as CLIP.')
-    return wanted, found, weights_digest(found.model)
 
 
 def words_of(tower: TextTower, folder: str = "") -> Words:

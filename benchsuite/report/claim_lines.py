@@ -64,8 +64,8 @@ class ClaimLine:
     @property
     def method(self) -> str:
         """The proposed method's title where the paper's label of the row does not have it; else empty."""
-        row = next((row for row in self.view.rows if row.key == self.claim.row and row.records), None)
-        title = row.records[0].method.title if row else ""
+        row = self.view.row(self.claim.row)
+        title = row.records[0].method.title if row and row.records else ""
         return title if title.casefold() not in " ".join(self.claim.row).casefold() else ""
 
     @property

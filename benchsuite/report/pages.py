@@ -98,12 +98,9 @@ def rows_by_backbone(views: Sequence[TableView]) -> Mapping[str, list[list[Table
     order = list(dict.fromkeys([*(row.key for row in views[0].table.rows), *every]))
     found: dict[str, list[list[TableRow]]] = {}
     for key in sorted(every, key=order.index):
-        each = [
-            next((row for row in view.rows if row.key == key), None)
-            or every[key].without_runs(f"not run {REGIMES[view.asked.regime]}")
-            for view in views
-        ]
-        found.setdefault(every[key].backbone, []).append(each)
+        row = every[key]
+        each = [view.row(key) or row.without_runs(f"not run {REGIMES[view.asked.regime]}") for view in views]
+        found.setdefault(row.backbone, []).append(each)
     return found
 
 
