@@ -1,8 +1,8 @@
-"""What one GPU makes of a training step, and what stands between the two: about ten minutes, and nothing is downloaded.
+"""What one GPU makes of a training step, and what stands between the two: about 15 minutes. Nothing is downloaded.
 
     python benchmarks/gpu.py --out gpu.json            # all of it; without CUDA it is --small
     python benchmarks/gpu.py --small                   # tiny towers, a few minutes: does everything work here?
-    python benchmarks/gpu.py --only RN50 --only checks
+    python benchmarks/gpu.py --only RN50 --arm "as is" --arm "open_clip's loop"
 
 Towers have random weights, images are made here. For each pair of towers a training step in bf16 is measured as it is,
 then its towers alone (no step can be faster), then with one thing changed at a time, then open_clip's own loop with the
@@ -10,7 +10,8 @@ same towers, batch and precision; at last the first one again, which shows how f
 fails is a line with its reason, and the exit code is 1. `--out` is written after each line.
 
 idle: the share of a step in which the GPU runs nothing (on a CPU, in which no operator runs).
-syncs: how often a step waits for the GPU, as torch tells (not in copies of ordinary memory, nor in collectives).
+syncs: how often a step waits for the GPU, as torch tells (not in copies of ordinary memory, nor in collectives);
+`--out` has the lines of code that wait.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import tempfile
 import time
 import warnings
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -102,8 +104,12 @@ VITS = {"ViT-B/16": ({"timm": "vit_base_patch16_224"}, 256), "ViT-B/32": ({"timm
 FULL = Size(
     ("cc12m-paper", "ViT-B/16"), {"RN50": ({"timm": "resnet50"}, 256), **VITS}, Steps(), 224, (4, 8, 16), (4096, 32768)
 )
-TINY = {"ViT-B/16": ({"timm": "test_vit", "options": {"img_size": 32, "depth": 1}}, 16), "RN50": ({}, 16)}
+TINY_VIT = ({"timm": "test_vit", "options": {"img_size": 32, "depth": 1}}, 16)
+TINY = {"RN50": ({}, 16), "ViT-B/16": TINY_VIT, "ViT-B/32": TINY_VIT}
 SMALL = Size(("scenes-small", "RN50"), TINY, Steps(1, 1, 1, 1), 32, (1, 2), (64, 128))
+
+
+PARTS = ("checks", *FULL.towers, "losses", "loading")
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,8 @@ class Line:
     apart: float = math.nan
     peak_bytes: int = 0
     idle: float | None = None
-    syncs: float | None = None
+    waits: Mapping[str, float] | None = None
+    """Lines of code that wait for the GPU, and how often in a step."""
     note: str = ""
     failed: bool = False
 
@@ -128,7 +135,7 @@ class Line:
         times, memory = self.samples_per_second / first.samples_per_second, self.peak_bytes / 2**30
         cells = [f"{self.samples_per_second:,.0f}", f"{times:.2f}", f"{self.milliseconds:,.2f}", f"{self.apart:.0%}"]
         cells += [f"{memory:.2f}", "" if self.idle is None else f"{self.idle:.0%}"]
-        return columns(self.arm, *cells, "" if self.syncs is None else f"{self.syncs:.1f}")
+        return columns(self.arm, *cells, "" if self.waits is None else f"{sum(self.waits.values()):.1f}")
 
 
 def columns(name: str, *cells: str) -> str:
@@ -154,8 +161,8 @@ def measured(part: str, arm: str, work: Work, samples: int, steps: Steps) -> Lin
         seconds.append((time.perf_counter() - begin) / steps.each)
     step, peak = median(seconds), int(meter.spent()["peak_memory_bytes"])
     idle = idle_share(work, step, steps.looked) if steps.looked else None
-    syncs = syncs_of(work, steps.looked) if steps.looked and CUDA else None
-    return Line(part, arm, samples / step, step * 1000, (max(seconds) - min(seconds)) / step, peak, idle, syncs)
+    waits = waits_of(work, steps.looked) if steps.looked and CUDA else None
+    return Line(part, arm, samples / step, step * 1000, (max(seconds) - min(seconds)) / step, peak, idle, waits)
 
 
 def idle_share(work: Work, step: float, number: int) -> float | None:
@@ -172,7 +179,7 @@ def idle_share(work: Work, step: float, number: int) -> float | None:
     return max(0.0, 1 - busy / 1e6 / number / step) if events else None
 
 
-def syncs_of(work: Work, number: int) -> float:
+def waits_of(work: Work, number: int) -> dict[str, float]:
     """Of a step."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -181,7 +188,9 @@ def syncs_of(work: Work, number: int) -> float:
             work(number)
         finally:
             torch.cuda.set_sync_debug_mode("default")
-    return sum("synchronizing CUDA operation" in str(warning.message) for warning in seen) / number
+    waited = [warning for warning in seen if "synchronizing CUDA operation" in str(warning.message)]
+    places = Counter(f"{'/'.join(Path(warning.filename).parts[-3:])}:{warning.lineno}" for warning in waited)
+    return {place: times / number for place, times in places.most_common()}
 
 
 @contextmanager
@@ -237,13 +246,6 @@ def open_clips(training: Training) -> Work:
     return work
 
 
-def compiled(training: Training) -> Work:
-    """Both towers by torch.compile. On a CPU nothing is generated, which would take a compiler."""
-    for tower in (training.encoder.image_tower, training.encoder.text_tower):
-        tower.compile(backend="inductor" if CUDA else "aot_eager")
-    return training.steps
-
-
 class Arm(NamedTuple):
     """A way to train, and what is measured of it."""
 
@@ -264,30 +266,30 @@ ARMS = (
     Arm("no workers", settings=[(feed, {"workers_for": lambda split: 0})]),
     Arm("cuDNN chooses", settings=[CHOOSES]),
     Arm("TF32 products", settings=[TF32]),
-    Arm("compiled towers", work=compiled),
-    Arm("8 shares", {"processes": 8}),
-    Arm("8 shares, all kept", {"processes": 8}, [(shares, {"drops_activations": lambda count: False})]),
+    Arm("compiled towers", {"compiled": True}),
+    Arm("2 shares, twice the batch", {"processes": 2}),
+    Arm("2 shares, both kept", {"processes": 2}, [(shares, {"drops_activations": lambda count: False})]),
     Arm("open_clip's loop", settings=[CHOOSES, TF32], work=open_clips),  # with what its command sets
     Arm("as is, again"),
 )
 
 
 def setup_of(size: Size, towers: str, **training: Any) -> Setup:
-    """The recipe with these towers, on generated images and captions."""
+    """The recipe with these towers, on generated images and captions. A share is as large as a batch without shares."""
     recipe, backbone = size.recipe
-    tower, batch = size.towers[towers]
-    setup = stood_in(read_recipe(recipe).setup(backbone), batch)
+    tower, share = size.towers[towers]
+    setup = stood_in(read_recipe(recipe).setup(backbone), share * training.get("processes", 1))
     changes = {"precision": "bf16", "zero_stage": 0, "processes": 1, "steps": 10**6, **training}
     parts = {"image": setup.image.model_copy(update=tower), "training": setup.training.model_copy(update=changes)}
     return setup.model_copy(update=parts)
 
 
-def of_towers(size: Size, towers: str) -> Iterator[Line]:
-    """All arms of a pair of towers."""
+def of_towers(size: Size, towers: str, arms: Sequence[Arm]) -> Iterator[Line]:
+    """Arms of a pair of towers."""
     setup = setup_of(size, towers)
     words = text_reader(setup, opened(setup.data).split("train"))
     encoder, part = seeded_encoder(setup, words.size, 0), f"{towers}, bf16, B {setup.training.batch:,}"
-    for arm in ARMS:
+    for arm in arms:
         changes = setup_of(size, towers, **arm.training)
         yield attempt(part, arm.name, partial(of_arm, changes, arm, encoder, size.steps))
 
@@ -382,16 +384,21 @@ def attempt(part: str, name: str, measure: Callable[[str, str], Line]) -> Line:
 
 def main() -> None:
     """Measure, print, write."""
-    size = FULL if CUDA and "--small" not in sys.argv else SMALL
-    parts: dict[str, Callable[[], Iterator[Line]]] = {"checks": checks}
-    parts |= {towers: partial(of_towers, size, towers) for towers in size.towers}
-    parts |= {"losses": partial(of_losses, size), "loading": partial(of_loading, size)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="tiny towers and batches (without CUDA always)")
-    parser.add_argument("--only", action="append", choices=[*parts], help="may be repeated")
+    parser.add_argument("--only", action="append", choices=PARTS, help="may be repeated")
+    names = [arm.name for arm in ARMS]
+    parser.add_argument("--arm", action="append", choices=names, help="of towers; may be repeated (default: all)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there, too")
     parser.add_argument("--short-runs", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    size = FULL if CUDA and not given.small else SMALL
+    arms = [arm for arm in ARMS if arm.name in (given.arm or names)]
+    parts: dict[str, Callable[[], Iterator[Line]]] = {
+        "checks": checks,
+        **{towers: partial(of_towers, size, towers, arms) for towers in size.towers},
+    }
+    parts |= {"losses": partial(of_losses, size), "loading": partial(of_loading, size)}
     join_processes()
     if given.short_runs:
         print(json.dumps(runs_in_float()))
@@ -402,7 +409,7 @@ def main() -> None:
     print(f"{name}; {about['environment']['processor']}, {torch.get_num_threads()} threads")
     lines: list[Line] = []
     first: dict[str, Line] = {}
-    for line in chain.from_iterable(parts[part]() for part in given.only or parts):
+    for line in chain.from_iterable(parts[part]() for part in given.only or PARTS):
         lines.append(line)
         if line.part not in first:
             print("\n" + columns(line.part, "samples/s", "times", "ms a step", "±", "GiB", "idle", "syncs"))

@@ -69,7 +69,8 @@ class Training:
         assert words is not None
         self.encoder = encoder or seeded_encoder(setup, words.size, 0, image_inputs=split.images.shape[-1])
         method = create_method("infonce", num_samples=len(split), tau=0.05)
-        self.trainee = Trainee(self.encoder, method, 0, setup.training.processes)
+        training = setup.training
+        self.trainee = Trainee(self.encoder, method, 0, training.processes, training.compiled)
         self.engine = start_engine(self.trainee, parameter_groups(self.encoder, method, setup), setup)
         self.engine.train()
         plan = BatchPlan(split, setup.training.batch, setup.augmentation, 0)

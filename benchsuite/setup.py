@@ -278,6 +278,8 @@ class Training(Part):
     """Losses in an optimizer step."""
     precision: Literal["fp32", "bf16"] = "fp32"
     """Of the towers. bf16: where autocast allows it. The method computes in fp32."""
+    compiled: bool = False
+    """Towers by `torch.compile`: faster on a GPU, other rounding. It takes a C++ compiler, and a minute at first."""
     zero_stage: Literal[0, 1, 2] = 0
     """DeepSpeed's ZeRO stage."""
     processes: Count = 1

@@ -1,6 +1,8 @@
 """From stored images to the input of the image tower: crop, mirror, brightness, colour, normalisation, by batch."""
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +17,7 @@ def to_unit(images: NDArray[np.uint8] | Tensor) -> Tensor:
     The divisor is a tensor there: a GPU would multiply by the inverse of a plain number, which rounds differently.
     """
     stored = images if isinstance(images, Tensor) else torch.tensor(images)
-    return stored.movedim(-1, -3).float().div_(torch.tensor(255.0, device=stored.device))
+    return stored.movedim(-1, -3).float().div_(torch.full((), 255.0, device=stored.device))
 
 
 def rendering(vectors: NDArray[np.float32], number: NDArray[np.int64] | int) -> Tensor:
@@ -41,7 +43,9 @@ def augment(pixels: Tensor, parameters: Numbers) -> Tensor:
     """Apply `augmentation_parameters`, before normalisation; values stay in [0, 1]. Frames of a clip get the same."""
     if pixels.dim() == 5:  # frames side by side as channels of one image
         return augment(pixels.flatten(1, 2), parameters).reshape(pixels.shape)
-    x, y, half, mirror, brightness, contrast, saturation, hue = torch.as_tensor(parameters).to(pixels).unbind(1)
+    given = torch.as_tensor(parameters)
+    recolours = bool((given[:, 6] != 1).any() or (given[:, 7] != 0).any())  # asked where they are: a GPU would wait
+    x, y, half, mirror, brightness, contrast, saturation, hue = given.to(pixels, non_blocking=True).unbind(1)
     height, width = pixels.shape[-2:]
     columns, rows = window(half * mirror, x, width), window(half, y, height)
     shape = len(columns), height, width
@@ -49,7 +53,7 @@ def augment(pixels: Tensor, parameters: Numbers) -> Tensor:
     cropped = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
     grey = cropped.mean(dim=(1, 2, 3), keepdim=True)
     coloured = cropped.sub_(grey).mul_(contrast.view(-1, 1, 1, 1)).add_(grey)
-    if bool((saturation != 1).any()) or bool((hue != 0).any()):
+    if recolours:
         coloured = recoloured(coloured, saturation, hue)
     return coloured.mul_(brightness.view(-1, 1, 1, 1)).clamp_(0, 1)
 
@@ -59,14 +63,25 @@ def window(half: Tensor, centre: Tensor, size: int) -> Tensor:
 
     Along one side what `affine_grid` gives for both; that multiplies matrices, which takes longer than the sampling.
     """
+    return half[:, None] * _middles(size, half.dtype, half.device) + centre[:, None]
+
+
+@cache
+def _middles(size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Of pixels, the picture's edges being at -1 and 1. Copied once: each copy would wait for the GPU."""
     edges = torch.linspace(-1, 1, size) if size > 1 else torch.zeros(1)
-    middles = (edges * (size - 1) / size).to(half)
-    return half[:, None] * middles + centre[:, None]
+    return (edges * (size - 1) / size).to(device, dtype)
+
+
+@cache
+def _constant(values: tuple[Any, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Copied once, as well."""
+    return torch.tensor(values, dtype=dtype, device=device)
 
 
 def recoloured(pixels: Tensor, saturation: Tensor, hue: Tensor) -> Tensor:
     """Scale and rotate the two colour coordinates of YIQ, luma unchanged: one matrix for each image."""
-    to_yiq = pixels.new_tensor(YIQ)
+    to_yiq = _constant(YIQ, pixels.dtype, pixels.device)
     angle = 2 * torch.pi * hue
     c, s = saturation * angle.cos(), saturation * angle.sin()
     ones, zero = torch.ones_like(c), torch.zeros_like(c)
@@ -83,5 +98,5 @@ YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.31
 
 def standardize(pixels: Tensor, mean: Sequence[float], std: Sequence[float]) -> Tensor:
     """(pixels - mean) / std for each channel."""
-    shape = (1, 3, 1, 1)
-    return (pixels - pixels.new_tensor(mean).view(shape)).div_(pixels.new_tensor(std).view(shape))
+    centre, scale = (_constant(tuple(each), pixels.dtype, pixels.device).view(1, 3, 1, 1) for each in (mean, std))
+    return (pixels - centre).div_(scale)

@@ -64,7 +64,8 @@ class Rows:
 
     def pin_memory(self) -> "Rows":
         """The same in memory from which a GPU copies by itself."""
-        return self._each(lambda part: part.pin_memory())
+        pinned = {name: part.pin_memory() for name, part in self.augmentations.items()}
+        return replace(self._each(lambda part: part.pin_memory()), augmentations=pinned)
 
     def to(self, device: torch.device) -> "Rows":
         """The same on another device; from pinned memory without waiting for the copy."""

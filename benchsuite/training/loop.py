@@ -70,10 +70,17 @@ class Trainee(nn.Module):
     The teacher runs in train mode: its dropout is drawn after the encoder's, its batch norms see this batch.
     """
 
-    def __init__(self, encoder: DualEncoder, method: Method, seed: int, shares: int = 1) -> None:
-        """`shares`: in how many equal parts a batch is encoded, by as many processes or by fewer."""
+    def __init__(
+        self, encoder: DualEncoder, method: Method, seed: int, shares: int = 1, compiled: bool = False
+    ) -> None:
+        """`shares`: in how many equal parts a batch is encoded, by as many processes or by fewer.
+
+        `compiled`: the encoder's passes are compiled here alone; whoever evaluates it calls it as it is.
+        """
         super().__init__()
         self.encoder = encoder
+        encode = {"image": encoder.image, "text": encoder.text}
+        self.encode = {side: torch.compile(each) for side, each in encode.items()} if compiled else encode
         self.teacher = teacher_of(encoder, method)
         self.method = method
         self.seed = seed
@@ -103,8 +110,9 @@ class Trainee(nn.Module):
     def embeddings(self, inputs: Inputs) -> dict[str, Tensor]:
         """What the method reads: embeddings by the encoder, and by the teacher without gradient."""
         needs = self.method.needs
-        rows = {name: self.encoder.image(pixels) for name, pixels in inputs.pixels.items() if encoded(name, needs)}
-        rows |= {name: self.encoder.text(tokens) for name, tokens in inputs.tokens.items() if encoded(name, needs)}
+        image, text = self.encode["image"], self.encode["text"]
+        rows = {name: image(pixels) for name, pixels in inputs.pixels.items() if encoded(name, needs)}
+        rows |= {name: text(tokens) for name, tokens in inputs.tokens.items() if encoded(name, needs)}
         if self.teacher:
             with torch.no_grad():
                 for name, pixels in inputs.pixels.items():
@@ -143,7 +151,7 @@ def train(
     digests |= {"words": words.digest} if words else {}
     for head in all_heads(method):
         head.build(setup.projection.width)
-    trainee = Trainee(encoder, method, seed, shares)
+    trainee = Trainee(encoder, method, seed, shares, setup.training.compiled)
     engine = start_engine(trainee, parameter_groups(encoder, method, setup), setup)
     judged = evaluated(method, encoder, trainee.teacher)
     feed = Feed(setup, plan, words, method.needs, prepared)
@@ -184,6 +192,8 @@ def one_step(engine: Any, feed: Feed, setup: Setup, step: int) -> list[tuple[Los
     set_learning_rate(engine.optimizer, learning_rate(setup, step))
     clock = Clock(step, setup.training.steps, feed.epoch(step))
     passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
+    for loss, _ in passes:  # not before its backward pass: that would wait there for the GPU
+        require_finite(loss, trainee.method, step)
     if not engine.was_step_applied():
         raise not_finite(engine, feed, clock, passes[-1][0])
     finish_step(engine, trainee.method)
@@ -197,7 +207,6 @@ def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:
     Also the norm of the gradients accumulated so far, before clipping, if the step is watched.
     """
     loss: Loss = engine(inputs, clock)
-    require_finite(loss, engine.module.method, clock.step)
     engine.backward(loss.total)
     watched = engine.module.watched
     norm = gradient_norm(engine, stepped=False) if watched else math.nan

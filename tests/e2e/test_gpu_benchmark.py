@@ -24,7 +24,7 @@ def test_every_arm_is_measured(tmp_path: Path) -> None:
     assert "(bound 1e-04)" in check["note"]
     steps = [line["arm"] for line in measured if line["part"].startswith("ViT-B/16")]
     assert (steps[0], steps[-1]) == ("as is", "as is, again")
-    assert {"ZeRO 1", "towers alone", "compiled towers", "8 shares", "open_clip's loop"} < {*steps}
+    assert {"ZeRO 1", "towers alone", "compiled towers", "2 shares, twice the batch", "open_clip's loop"} < {*steps}
     assert {line["part"] for line in measured} >= {"losses, B 64", "losses, B 128", "loading"}
     for line in measured:
         assert 0 < line["samples_per_second"] < math.inf, line

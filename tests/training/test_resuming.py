@@ -32,6 +32,7 @@ def test_every_method_goes_on_to_the_same_bits(name: str, make_setup: Make, spli
         {"accumulation": 2},
         {"clip_gradient": 0.1, "zero_stage": 1},
         {"resnet": True},
+        {"compiled": True},
     ],
     ids=str,
 )

@@ -1,0 +1,43 @@
+"""Compiled towers: the same arithmetic in other kernels, in training alone."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch._dynamo.utils import counters
+
+from benchsuite.data.base import Split
+from benchsuite.methods import create_method
+from benchsuite.setup import Setup
+from benchsuite.training import shares
+from benchsuite.training.loop import Trained, train
+
+
+def graphs() -> int:
+    """Compiled so far."""
+    return int(counters["stats"]["unique_graphs"])
+
+
+@pytest.mark.slow
+def test_losses_are_those_of_plain_towers_and_evaluation_compiles_nothing(
+    make_setup: Callable[..., Setup], split: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trained(**settings: bool) -> Trained:
+        setup = make_setup(dropout=0.0, lr=1e-3, processes=2, **settings)
+        return train(setup, create_method("infonce", tau=0.1), split, 0)
+
+    monkeypatch.setattr(shares, "drops_activations", lambda count: True)  # as on a GPU
+    torch._dynamo.reset()
+    before, plain = graphs(), trained()
+    assert graphs() == before
+    compiled = trained(compiled=True)
+    after = graphs()
+    assert after >= before + 2
+    assert compiled.curves["loss"] == pytest.approx(plain.curves["loss"], rel=1e-4)
+    with torch.no_grad():
+        compiled.encoder.image(torch.rand(3, 3, 32, 32))
+    assert graphs() == after
+
+
+def test_compiling_is_part_of_the_setup(make_setup: Callable[..., Setup]) -> None:
+    assert make_setup(compiled=True).setup_id != make_setup().setup_id == make_setup(compiled=False).setup_id
