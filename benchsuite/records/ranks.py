@@ -5,6 +5,7 @@ Anyone may have written the file. Before anything is unpacked, what its director
 
 import hashlib
 import io
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -31,8 +32,10 @@ HEADER = 1 << 12
 ENCRYPTED = 1
 """The bit of a member's flags."""
 NPY = ".npy"
-KINDS = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)
-"""Of whole numbers, narrow ones first."""
+KINDS = (np.uint8, np.int8, np.int16, np.int32, np.int64)
+"""Of one row of whole numbers, narrow ones first."""
+PLANES = 7
+"""Rows of bytes at most: more would not fit the numbers that are made of them."""
 
 
 def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Sidecar]:
@@ -45,10 +48,15 @@ def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Si
 
 
 def narrow(values: Whole) -> Whole:
-    """The same numbers in as few bytes as the largest needs."""
+    """The same numbers in as few bytes as the largest needs.
+
+    Beyond 255 in rows of bytes, the low ones first: few ranks are large, so this is packed into fewer.
+    """
     if values.dtype.kind not in "iu":
         raise TypeError(f"ranks are whole numbers, not {values.dtype}")
     low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
+    if low >= 0 and 1 < (planes := -(-high.bit_length() // 8)) <= PLANES:
+        return np.stack([(values >> 8 * plane & 255).astype(np.uint8) for plane in range(planes)])
     return values.astype(next(kind for kind in KINDS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max))
 
 
@@ -140,12 +148,13 @@ def _array(content: bytes, most: int) -> Whole:
     """The array of an .npy file; a ValueError says why it is none."""
     prefix = 10 if content[6:7] == b"\1" else 12  # magic, version and the length of the header
     shape, dtype, start = _header(content[: prefix + int.from_bytes(content[8:prefix], "little")])
-    if len(shape) != 1 or dtype.kind not in "iu":
+    in_planes = len(shape) == 2 and dtype == np.uint8 and shape[0] <= PLANES
+    if (len(shape) != 1 and not in_planes) or dtype.kind not in "iu":
         raise ValueError(f"ranks are one row of whole numbers, not {dtype} {shape}")
     data = memoryview(content)[start:]
-    if len(data) != shape[0] * dtype.itemsize:
-        raise ValueError(f"its header says {shape[0]} numbers, but it has {len(data) // dtype.itemsize}")
-    if shape[0] > most:
-        raise ValueError(f"{shape[0]:,} numbers, and {most:,} are what the counts of its record allow")
+    if len(data) != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"its header says {math.prod(shape)} numbers, but it has {len(data) // dtype.itemsize}")
+    if shape[-1] > most:
+        raise ValueError(f"{shape[-1]:,} numbers, and {most:,} are what the counts of its record allow")
     array: Whole = np.frombuffer(data, dtype).astype(np.int64)  # sums and products of narrow numbers would overflow
-    return array
+    return 256 ** np.arange(shape[0]) @ array.reshape(shape) if in_planes else array
