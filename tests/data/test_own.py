@@ -353,9 +353,9 @@ def test_a_hub_name_goes_to_the_library_as_it_is(
 
     asked: list[Any] = []
     here = datasets.load_dataset(str(folders / "parquet"), cache_dir=str(tmp_path))
-    monkeypatch.setattr(datasets, "load_dataset", lambda *given: asked.append(given) or here)
-    manifest = create_dataset("pairs", folder="me/things", config="small").manifest()
-    assert asked == [("me/things", "small")]
+    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **more: asked.append((*given, more)) or here)
+    manifest = create_dataset("pairs", folder="me/things@v2", config="small").manifest()
+    assert asked == [("me/things", "small", {"revision": "v2"})]
     assert manifest.digest == create_dataset("pairs", folder=str(folders / "save_to_disk")).manifest().digest
 
 

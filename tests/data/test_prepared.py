@@ -1,6 +1,7 @@
 import dataclasses
 import hashlib
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +99,22 @@ def test_an_experts_row_is_the_mean_over_the_images_captions() -> None:
     expert = Expert(embedding="tfidf-svd", options={"dimensions": 2})
     rows = prepare(setup("means", experts=Experts(text=expert)), split(captions)).text_expert
     assert rows is not None
-    each = iter(create_embedding("tfidf-svd", dimensions=2).texts([text for texts in captions for text in texts]))
+    texts = [text for texts in captions for text in texts]
+    each = chain.from_iterable(create_embedding("tfidf-svd", dimensions=2).texts(texts))
     expected = [np.mean([next(each) for _ in texts], axis=0) for texts in captions]
     np.testing.assert_allclose(rows, expected, atol=1e-5)
+
+
+def test_of_many_texts_the_first_ones_say_what_words_weigh(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedding = create_embedding("tfidf-svd", dimensions=2)
+    fitted = [*THEMES, *THEMES[:2]]
+    alone = np.concatenate([*embedding.texts(fitted)])
+    monkeypatch.setattr("benchsuite.data.embeddings.encoders.FITTED", len(fitted))
+    monkeypatch.setattr("benchsuite.data.embeddings.encoders.BLOCK", 2)
+    rows = np.concatenate([*embedding.texts(iter([*fitted, *reversed(fitted), "unheard of"]))])
+    np.testing.assert_array_equal(rows[: len(fitted)], alone)
+    np.testing.assert_allclose(rows[len(fitted) : -1], alone[::-1], atol=1e-6)
+    assert not rows[-1].any()
 
 
 @pytest.mark.parametrize("block", [1, 5, 100])

@@ -16,6 +16,9 @@ from benchsuite.fields import Count
 from benchsuite.registry import register_embedding
 from benchsuite.torchvision_ops import make_importable
 
+FITTED = 500_000
+"""Texts that TF-IDF and its SVD are fitted on, at most."""
+
 
 @register_embedding("transformer", title="Pretrained text encoder", embeds=("text",))
 class TransformerEmbedding(Embedding):
@@ -100,19 +103,22 @@ class Given(Embedding):
 class TfidfSvd(Embedding):
     """Words weighted by rarity, reduced to a few dimensions: the embedded default for captions.
 
-    It is fitted on the texts it is given, so it depends on them.
+    It is fitted on the texts it is given, so it depends on them; of more than 500,000 on the first ones.
     """
 
     dimensions: Count = 64
     """At most; fewer where the texts have fewer different words."""
 
-    def texts(self, texts: Iterable[str]) -> Matrix:
+    def texts(self, texts: Iterable[str]) -> Iterator[Matrix]:
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        counts = TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit_transform(texts)
-        reduced = TruncatedSVD(min(self.dimensions, counts.shape[1] - 1), random_state=0).fit_transform(counts)
-        return np.asarray(reduced, np.float32)
+        each, words = iter(texts), TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+")
+        counts = words.fit_transform(islice(each, FITTED))
+        svd = TruncatedSVD(min(self.dimensions, counts.shape[1] - 1), random_state=0)
+        yield np.asarray(svd.fit_transform(counts), np.float32)
+        while block := list(islice(each, BLOCK)):
+            yield np.asarray(svd.transform(words.transform(block)), np.float32)
 
 
 @register_embedding("pixel-svd", title="Pixels, SVD", embeds=("image",))

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.cached import made_once
+from benchsuite.data.readers.hub import downloaded, on_hub
 from benchsuite.data.readers.images import in_threads
 from benchsuite.errors import UsageError
 from benchsuite.files import reason_of, require_regular, sha256_of
@@ -19,9 +20,11 @@ watching: ContextVar[Watch] = ContextVar("watching", default=lambda done, total:
 
 
 def require_folder(dataset: str, folder: str, layout: str) -> Path:
-    """The folder as a path, or an error that says how to give it and what must be in it."""
+    """The folder as a path, that of a hub's dataset too, or an error that says how to give it and what it must hold."""
     if not folder:
         raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.")
+    if named := on_hub(folder):
+        return downloaded(dataset, *named)
     path = Path(folder).expanduser()
     if not path.is_dir():
         raise UsageError(f"{dataset}: {folder} is not a folder. Give one that holds {layout}.")

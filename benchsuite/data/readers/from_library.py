@@ -34,6 +34,7 @@ from benchsuite.data.readers.columns import (
     texts_at,
 )
 from benchsuite.data.readers.files import files_under, require_folder, stamp
+from benchsuite.data.readers.hub import on_hub
 from benchsuite.data.readers.index import Item, write
 from benchsuite.data.readers.listing import Indexed
 from benchsuite.errors import UnknownError, UsageError
@@ -249,7 +250,7 @@ LAYOUT = "parquet, CSV, JSON lines, tar files, images in folders, or what save_t
 
 def require_source(dataset: str, source: str) -> Path:
     """A folder, or a path that is none for what may be a hub name; anything else is refused."""
-    if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", source) and not Path(source).exists():
+    if on_hub(source):
         return Path(source)
     return require_folder(dataset, source, f"{LAYOUT}; or a hub name, as OWNER/NAME")
 
@@ -264,10 +265,14 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
     folder = Path(source).expanduser()
     datasets.disable_progress_bars()
     try:
-        hub = not folder.is_dir()
-        stored = datasets.load_dataset(source, config or None) if hub else _from_folder(folder, config, copy)
+        name, revision = on_hub(source) or ("", None)
+        stored = (
+            datasets.load_dataset(name, config or None, revision=revision)
+            if name
+            else _from_folder(folder, config, copy)
+        )
     except Exception as error:
-        what = "is neither a folder nor a dataset that can be read from the hub" if hub else "cannot be read"
+        what = "is neither a folder nor a dataset that can be read from the hub" if name else "cannot be read"
         raise UsageError(f"{dataset}: {source} {what} ({_reason(error)}).") from error
     splits = dict(stored) if isinstance(stored, dict) else {"train": stored}
     if empty := [name for name, rows in splits.items() if not len(rows)]:

@@ -28,8 +28,8 @@ class WebPairs(Listed):
     """Base of both: one caption an image, and paraphrases if there are any."""
 
     _layout: ClassVar = (
-        "train.tsv, .csv, .json or .jsonl beside the images it names, or train/*.tar as img2dataset writes them; "
-        "validation likewise"
+        "train.tsv, .csv, .json or .jsonl beside the images it names, or train/*.tar as img2dataset writes them, "
+        "or *-train-*.tar as the hub has them; validation likewise"
     )
 
     limit: Count | None = None
@@ -83,9 +83,11 @@ class WebPairs(Listed):
         """The table of a split, or its tar files."""
         names = SPLITS[split]
         table = find_table(self._root, names)
-        tars = [tar for name in names for tar in sorted((self._root / name).glob("*.tar"))]
+        places = [place for name in names for place in (f"{name}/*.tar", f"*-{name}-*.tar")]
+        tars = [tar for place in places for tar in sorted(self._root.glob(place))]
         if table and tars:
-            raise UsageError(f"{self._root}: both {table.name} and {tars[0].parent.name}/*.tar are {split}; keep one.")
+            tar = tars[0].relative_to(self._root)
+            raise UsageError(f"{self._root}: both {table.name} and {tar} are {split}; keep one.")
         return [table] if table else tars
 
 

@@ -1,0 +1,30 @@
+"""Datasets of the Hugging Face hub that are read as a folder would be: OWNER/NAME, or OWNER/NAME@REVISION."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from benchsuite.errors import UsageError, first_line
+
+HUB = re.compile(r"(?P<name>[\w-][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?")
+"""A dataset on the Hugging Face hub, and which revision of it: one by its commit pins the files."""
+
+
+def on_hub(source: str) -> tuple[str, str | None] | None:
+    """Name and revision, if that is what it can be; where a folder OWNER is here, it is a path."""
+    found = None if Path(source).expanduser().parent.exists() else HUB.fullmatch(source)
+    return (found["name"], found["revision"]) if found else None
+
+
+@cache
+def downloaded(dataset: str, name: str, revision: str | None) -> Path:
+    """The folder of the hub's cache with all files of it. An interrupted download goes on where it was."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, repo_type="dataset", revision=revision))
+    except Exception as error:  # of the hub's many kinds
+        which = f"{name}, revision {revision}," if revision else name
+        raise UsageError(
+            f"{dataset}: {which} is neither a folder nor a dataset that can be read from the hub ({first_line(error)})."
+        ) from error

@@ -1,0 +1,102 @@
+"""A dataset of the hub in place of a folder, from a hub that is served here."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha1
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from support.real_files import write_shards
+
+REVISIONS = {"main": (5, 4), "a-tag": (3, 2)}
+"""Sizes of the tar files of each."""
+READ = """
+import sys
+from benchsuite.data import create_dataset
+dataset = create_dataset("cc3m", folder=sys.argv[1], size=8)
+print(dataset.manifest().digest, len(dataset.read("train").captions), dataset.read("train").captions[-1][0])
+"""
+
+
+class Hub(BaseHTTPRequestHandler):
+    """What the library asks of a hub: which files a revision has, and each of them."""
+
+    folder: Path
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        parts = self.path.partition("?")[0].strip("/").split("/")
+        if parts[:4] == ["api", "datasets", "me", "pairs"] and parts[-1] in (*REVISIONS, *map(commit, REVISIONS)):
+            name = next(name for name in REVISIONS if parts[-1] in (name, commit(name)))
+            files = [
+                {"rfilename": file.name, "path": file.name, "type": "file", "size": file.stat().st_size, "oid": name}
+                for file in sorted((self.folder / name).glob("*.tar"))
+            ]
+            about = {"id": "me/pairs", "sha": commit(name), "siblings": files}
+            self._send(json.dumps(files if parts[4] == "tree" else about).encode())
+        elif parts[:4] == ["datasets", "me", "pairs", "resolve"]:
+            name = next(name for name in REVISIONS if parts[4] in (name, commit(name)))
+            self._send((self.folder / name / parts[5]).read_bytes(), commit(name))
+        else:
+            self.send_error(404)
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def _send(self, content: bytes, of: str = "") -> None:
+        self.send_response(200)
+        for header, value in {
+            "Content-Length": str(len(content)),
+            "ETag": f'"{sha1(content).hexdigest()}"',
+            **({"X-Repo-Commit": of} if of else {}),
+        }.items():
+            self.send_header(header, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+def commit(name: str) -> str:
+    return sha1(name.encode()).hexdigest()
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[str]:
+    for name, sizes in REVISIONS.items():
+        for number, tar in enumerate(sorted((write_shards(tmp_path / name, sizes) / "train").iterdir())):
+            tar.rename(tmp_path / name / f"cc3m-train-{number:04}.tar")
+    handler = type("Here", (Hub,), {"folder": tmp_path, "asked": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def read(source: str, tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "BENCHSUITE_CACHE": str(tmp_path), **variables}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    command = [sys.executable, "-c", READ, source]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.slow
+def test_a_dataset_of_the_hub_is_downloaded_once_and_a_revision_pins_it(hub: str, tmp_path: Path) -> None:
+    newest = read("me/pairs", tmp_path, HF_ENDPOINT=hub)
+    assert newest.stdout.split()[1:] == ["9", "a", "thing,", "number", "8"], newest.stderr
+    for which in ("me/pairs@a-tag", f"me/pairs@{commit('a-tag')}"):
+        pinned = read(which, tmp_path, HF_ENDPOINT=hub)
+        assert pinned.stdout.split()[1:] == ["5", "a", "thing,", "number", "4"], pinned.stderr
+        assert pinned.stdout.split()[0] != newest.stdout.split()[0]
+        assert read(which, tmp_path, HF_HUB_OFFLINE="1").stdout == pinned.stdout
+    missing = read("me/pairs@no-such", tmp_path, HF_ENDPOINT=hub)
+    said = missing.stderr.strip().splitlines()[-1]
+    assert "cc3m: me/pairs, revision no-such, is neither a folder nor a dataset that can be read from the hub" in said
