@@ -5,7 +5,7 @@ they are read:
 
     ticket.json             the run, where its data are, plugins, where and how often its training is saved
     status.json             how far it is; the first process replaces it about once a second
-    record.json, ranks.npz  what was measured; or
+    record.json, ranks      what was measured; or
     failure.json            why there is no record
 """
 
@@ -123,7 +123,7 @@ class TicketFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._ticket, self._status, self._failure = (folder / f"{n}.json" for n in ("ticket", "status", "failure"))
-        self._record, self._ranks = folder / "record.json", folder / "ranks.npz"
+        self._record, self._ranks = folder / "record.json", folder / "ranks"
 
     def write(self, ticket: Ticket) -> None:
         write_whole(self._ticket, ticket.model_dump_json(indent=1).encode())

@@ -8,7 +8,8 @@ from benchsuite.files import MEGABYTE
 
 FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
-RANKS = ".ranks.npz"
+RANKS = (".ranks.npz.xz", ".ranks.npz")
+"""As they are written, and as they were."""
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
 TABLES, TRIALS = "tables", "trials"

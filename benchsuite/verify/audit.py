@@ -215,7 +215,7 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
             yield Finding(path.name, "left by an interrupted write", "it may be deleted")
         elif path.name.endswith(RANKS) and path.name not in named:
             yield Finding(path.name, "ranks without a record: left by an interrupted write", "they may be deleted")
-        elif not path.name.endswith((".json", FAILED, RANKS)):
+        elif not path.name.endswith((".json", FAILED, *RANKS)):
             yield Finding(path.name, "not written by benchsuite, ignored", "")
 
 

@@ -6,6 +6,7 @@ Half of the records are sealed again after the damage, as one who can compute di
 import hashlib
 import io
 import json
+import lzma
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -73,7 +74,7 @@ def cases(draw: Draw, sound: Path) -> Case:
     """A damaged copy of one file of the sound folder; of a sealed record with its ranks."""
     files = [path for path in sorted(sound.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     file = draw(st.sampled_from(files))
-    damage = {".json": _json, ".toml": _toml, ".npz": _ranks, ".parquet": _bytes}[file.suffix]
+    damage = {".json": _json, ".toml": _toml, ".xz": _ranks, ".parquet": _bytes}[file.suffix]
     damaged = damage(draw, file) if draw(st.integers(0, 9)) else _bytes(draw, file)
     files_by_name = {path.relative_to(sound).as_posix(): content for path, content in damaged.items()}
     return Case(file.relative_to(sound).as_posix(), files_by_name, pages=not draw(st.integers(0, 49)))
@@ -98,19 +99,20 @@ def _bytes(draw: Draw, file: Path) -> dict[Path, bytes]:
 
 def _ranks(draw: Draw, file: Path) -> dict[Path, bytes]:
     """Some arrays are others."""
-    with np.load(file) as stored:
+    with np.load(lzma.open(file)) as stored:
         arrays = dict(stored)
     for _ in range(draw(st.integers(1, 3))):
         name = draw(st.sampled_from([*arrays, "retrieval.other", "x" * 300, "a/../b", ""]))
         arrays[name] = draw(st.sampled_from(ARRAYS))
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
-    return _owned(draw, file, buffer.getvalue())
+    content = buffer.getvalue()  # as files of before are, too
+    return _owned(draw, file, lzma.compress(content) if draw(st.booleans()) else content)
 
 
 def _owned(draw: Draw, file: Path, content: bytes) -> dict[Path, bytes]:
     """A file; one of ranks mostly with the record that names it, sealed with it."""
-    owners = [path for path in file.parent.glob("*.json") if file.suffix == ".npz" and file.name in path.read_text()]
+    owners = [path for path in file.parent.glob("*.json") if file.suffix == ".xz" and file.name in path.read_text()]
     owners = [path for path in owners if path.name != "MANIFEST.json"]
     if not owners or not draw(st.integers(0, 4)):
         return {file: content}

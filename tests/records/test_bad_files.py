@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import lzma
 import os
 import shutil
 import struct
@@ -147,7 +148,7 @@ def test_bad_ranks_are_named_and_the_rest_is_read(results: Path, bounded: Bounde
 def graded(**changed: Any) -> Damage:
     def damage(folder: Path) -> None:
         record = Record.model_validate(json.loads(graded_file(folder).read_text()))
-        with np.load(folder / record.ranks.file) as arrays:
+        with np.load(lzma.open(folder / record.ranks.file)) as arrays:
             content = {**arrays, **{name.replace("__", "."): np.asarray(rows) for name, rows in changed.items()}}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **content)  # type: ignore[arg-type]

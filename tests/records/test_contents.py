@@ -41,7 +41,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no seed": (lambda file: edit(file, lambda c: c.pop("seed")), "seed: Field required"),
     "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-40]), "truncated or not JSON"),
     "empty object": (lambda file: file.write_text("{}"), "not a record"),
-    "no ranks": (lambda file: next(file.parent.glob("infonce-s1*.npz")).unlink(), "ranks, infonce-s1.*, are missing"),
+    "no ranks": (
+        lambda file: next(file.parent.glob("infonce-s1*.ranks.*")).unlink(),
+        "ranks, infonce-s1.*, are missing",
+    ),
 }
 
 

@@ -1,6 +1,7 @@
 import hashlib
 import io
 import json
+import lzma
 import os
 import re
 import signal
@@ -57,7 +58,7 @@ def test_a_method_of_any_name_is_stored_under_a_harmless_one(store: Store, make_
 
 def test_ranks_keep_their_names_and_values() -> None:
     content, sidecar = pack_ranks("run", [("retrieval.i2t", np.array([3, 1], dtype=np.int32))])
-    assert np.load(io.BytesIO(content))["retrieval.i2t"].tolist() == [3, 1]
+    assert np.load(io.BytesIO(lzma.decompress(content)))["retrieval.i2t"].tolist() == [3, 1]
     assert sidecar.sha256 == hashlib.sha256(content).hexdigest()
 
 

@@ -1,5 +1,6 @@
 import hashlib
 import io
+import lzma
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -77,11 +78,34 @@ def test_what_is_no_file_of_arrays_is_refused(tmp_path: Path, sealed: Callable[.
             read_ranks(tmp_path, sealed(content))
 
 
+def test_files_of_before_in_numpys_own_packing_are_read(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **{"retrieval.i2t": np.array([1, 300], np.uint16)})
+    assert read_ranks(tmp_path, sealed(buffer.getvalue()))["retrieval.i2t"].tolist() == [1, 300]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (pack_ranks("x", [("retrieval.i2t", np.arange(300))])[0][:-20], "cut off, or more than "),
+        (lzma.compress(bytes(1 << 28), preset=1), "cut off, or more than "),
+        (lzma.compress(b"x" * 99, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 27}]), "Memory usage limit"),
+        (lzma.compress(b"nothing"), "not a zip file"),
+    ],
+    ids=["cut off", "large", "with a large dictionary", "no archive"],
+)
+def test_what_unpacks_to_too_much_or_to_no_arrays_is_refused(
+    tmp_path: Path, sealed: Callable[..., Record], content: bytes, reason: str
+) -> None:
+    with pytest.raises(RecordError, match=rf"not an \.npz file of arrays \(.*{reason}"):
+        read_ranks(tmp_path, sealed(content))
+
+
 @given(lists(integers(-(2**62), 2**62), max_size=20))
 def test_ranks_are_stored_narrow_and_read_back_wide(numbers: list[int]) -> None:
     values = np.array(numbers, dtype=np.int64)
     content, _ = pack_ranks("x", [("retrieval.i2t", values)])
-    stored = np.load(io.BytesIO(content))["retrieval.i2t"]
+    stored = np.load(io.BytesIO(lzma.decompress(content)))["retrieval.i2t"]
     if stored.ndim == 2:  # as docs/formats.md says
         assert (256 ** np.arange(len(stored)) @ stored).tolist() == numbers
         assert stored.dtype == np.uint8

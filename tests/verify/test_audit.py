@@ -22,6 +22,7 @@ from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.files import lock_of
 from benchsuite.records.method_version import file_digest
+from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import Record, Result, Sidecar, TunedBy, content_digest
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, TrialsFile, best, trials_digest, write_trials
@@ -65,7 +66,7 @@ def test_each_file_of_ranks_is_opened_once(folder: Path) -> None:
     opened: Counter[str] = Counter()
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
-        if event == "open" and str(arguments[0]).endswith(".ranks.npz") and watching:
+        if event == "open" and str(arguments[0]).endswith(".ranks.npz.xz") and watching:
             opened[Path(str(arguments[0])).name] += 1
 
     watching = [True]
@@ -125,7 +126,7 @@ def test_a_new_seal_hides_no_edit(folder: Path, change: Change, says: str) -> No
 def test_all_problems_of_all_files_are_told(folder: Path) -> None:
     edit(file_of(folder, 0), lambda c: metrics(c).update(t2i_r1=2.0, i2t_r1=0.6))
     file_of(folder, 1).write_bytes(file_of(folder, 1).read_bytes()[:99])
-    next(folder.glob("infonce-s2*.npz")).unlink()
+    next(folder.glob("infonce-s2*.ranks.*")).unlink()
     found = problems(folder)
     assert len(found["s0"]) == 6
     assert "truncated or not JSON" in found["s1"][0]
@@ -142,8 +143,8 @@ def test_a_record_of_another_schema_says_what_can_read_it(folder: Path) -> None:
 
 
 def test_changed_ranks_are_found(folder: Path) -> None:
-    ranks = next(folder.glob("infonce-s1*.npz"))
-    np.savez(ranks.with_suffix(""), **{"retrieval.i2t": np.array([1]), "retrieval.t2i": np.array([1])})
+    ranks = next(folder.glob("infonce-s1*.ranks.*"))
+    ranks.write_bytes(pack_ranks("x", [("retrieval.i2t", np.array([1])), ("retrieval.t2i", np.array([1]))])[0])
     assert "edited, or damaged" in problems(folder)["s1"][0]
 
 
@@ -297,7 +298,7 @@ def test_one_run_needs_its_ranks_and_its_name(folder: Path) -> None:
     file = file_of(folder, 1).rename(folder / "renamed.json")
     (problem,) = audit_run(file, RULES).problems
     assert problem.message == "not named as its run is"
-    next(folder.glob("infonce-s1*.npz")).unlink()
+    next(folder.glob("infonce-s1*.ranks.*")).unlink()
     (problem,) = audit_run(file, RULES).problems
     assert "are missing" in problem.message
 
