@@ -191,13 +191,10 @@ class Record(Part):
         return cls.model_validate(content, context=UNCHECKED)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, as stored."""
-        content = self.model_dump(mode="json", by_alias=True)
-        if not self.resumptions:
-            del content["resumptions"]
-        if self.weights is None:
-            del content["weights"]
-        return content
+        """Plain data, as stored: of a sealed record what it was sealed with, without what a setup has had since."""
+        content = self.model_dump(mode="json", by_alias=True, exclude_unset=bool(self.digest))
+        absent = {"resumptions": not self.resumptions, "weights": self.weights is None}
+        return {name: part for name, part in content.items() if not absent.get(name)}
 
     def contradictions(self) -> Iterator[str]:
         setup_id, method_id = self.setup.setup_id, self.method.method_id

@@ -39,6 +39,15 @@ def test_what_was_sealed_reads_back_equal(make_record: MakeRecord) -> None:
     assert Record.model_validate(json.loads(json.dumps(record.as_json()))) == record
 
 
+def test_a_record_from_before_a_setting_existed_is_stored_as_it_was_sealed(make_record: MakeRecord) -> None:
+    content = make_record()[0].as_json()
+    del content["setup"]["training"]["compiled"], content["setup"]["text"]["pool"]
+    content["digest"] = content_digest(content)
+    assert Record.model_validate(content).as_json() == content
+    assert Record.unchecked(content).as_json() == content
+
+
+
 def test_seed_enters_the_run_alone(make_record: MakeRecord) -> None:
     one, other = make_record(0)[0], make_record(1)[0]
     assert (one.setup_id, one.method_id) == (other.setup_id, other.method_id)
