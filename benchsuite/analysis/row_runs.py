@@ -14,7 +14,7 @@ from benchsuite.planning.search_space import complete, fixed_by, is_temperature,
 from benchsuite.records.contents import Done
 from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy
+from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy, number_of_trials
 from benchsuite.registry import Registry, datasets, methods, tasks
 from benchsuite.setup import FILLED, FOLDER, MODEL, Data, Setup
 
@@ -80,7 +80,7 @@ class RowRuns:
 
     def _is_method(self, method: MethodPart, tuned: TunedBy | None) -> bool:
         """Of another version, or where its plugin is not loaded, what the row states is all that is known."""
-        if (tuned.trials if tuned else 0) != self.asked.trials or (method.learning_rate is None) != (tuned is None):
+        if number_of_trials(tuned) != self.asked.trials or (method.learning_rate is None) != (tuned is None):
             return False
         searched, temperatures, stated = set(tuned.searched if tuned else ()), set(), dict(self.options)
         if method.name in methods:

@@ -122,7 +122,7 @@ def compare(
         require_writable(report, "--report")
         session.store.require_writable()
         for run in work.runs:
-            if run.run_id in shipped and run.run_id not in stored.records:
+            if run.run_id in shipped and run.run_id not in stored.records and work.state(run) == "stored":
                 session.store.write_alone(shipped[run.run_id])
         work, failed = do_tables(work, partial(plan, seeds=size.seeds, count=size.trials), session)
         show(asked, session, report, as_json)
@@ -244,7 +244,7 @@ def summary(
     from benchsuite.work.duration import about, together
 
     requests, stored = [plan.request for plan in work.plans], work.contents.records
-    held = [stored[run.run_id] for run in work.runs if run.run_id in stored]
+    held = [stored[run.run_id] for run in work.runs if work.state(run) == "stored"]
     brought = [record.method.title for record in held if record.digest in shipped_digests()]
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
     how = " and ".join(searched) or "no searches: a difference may be that of the learning rate or the temperatures"

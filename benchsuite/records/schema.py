@@ -72,6 +72,11 @@ class TunedBy(Part):
     """The hyper-parameters that the trials drew; none where they drew the learning rate alone."""
 
 
+def number_of_trials(tuned: TunedBy | None) -> int:
+    """Of the search that a run is the best of; 0 where there was none."""
+    return tuned.trials if tuned else 0
+
+
 class Result(Part):
     """One protocol's outcome: metrics are fractions, measures any numbers, counts are numbers of queries."""
 

@@ -1,7 +1,7 @@
 """Writing into a results folder: one JSON file a run with its ranks beside it, table requests, and failures.
 
-Writes are atomic. Ranks and weights are written before their record, so every stored record is complete. Records are
-never overwritten: a second measurement of a run keeps the first record.
+Writes are atomic. Ranks and weights are written before their record, so every stored record is complete. A second
+measurement of a run keeps the first record, unless a search of another length found that one.
 """
 
 import json
@@ -14,9 +14,9 @@ from benchsuite.files import lock_of, locked, put, read_stored, reason_of, requi
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
-from benchsuite.records.record_file import FileError
+from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, number_of_trials
 
 
 class Store:
@@ -36,6 +36,7 @@ class Store:
 
     def write(self, record: Record, ranks: bytes) -> Path:
         """Store a run, ranks first. Its own folder goes."""
+        self._make_room(record)
         write_whole(self.folder / record.ranks.file, ranks, overwrite=False)
         self._move_weights(record)
         path = self.write_alone(record)
@@ -45,9 +46,23 @@ class Store:
 
     def write_alone(self, record: Record) -> Path:
         """Store a record without its ranks: one that comes with benchsuite."""
-        path = self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
+        path = self._path(record)
         write_whole(path, laid_out(record.as_json()).encode(), overwrite=False)
         return path
+
+    def _make_room(self, record: Record) -> None:
+        """The same run goes where a search of another length found it."""
+        path = self._path(record)
+        if not path.exists():
+            return
+        before = read_record(path)
+        if number_of_trials(before.tuned) != number_of_trials(record.tuned):
+            path.unlink()
+            if before.ranks != record.ranks:
+                (self.folder / before.ranks.file).unlink(missing_ok=True)
+
+    def _path(self, record: Record) -> Path:
+        return self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
 
     def discard_checkpoints(self, run_id: str) -> None:
         """Remove a run's checkpoints, which are of no use any more."""

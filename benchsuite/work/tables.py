@@ -17,6 +17,7 @@ from benchsuite.planning.recipe import recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, grouped, trial_run
 from benchsuite.records.contents import Contents
+from benchsuite.records.schema import number_of_trials
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best
 from benchsuite.report.numbers import counted, paired
@@ -224,9 +225,12 @@ class TableWork:
         return sum(records[run.run_id].weights is None for run in kept)
 
     def state(self, run: Run) -> str:
-        """Whether a run is stored, to be done, or stored in a file that is refused."""
-        if run.run_id in self.contents.records:
-            return "stored"
+        """Whether a run is stored, to be done, or stored in a file that is refused.
+
+        What a search of another length found is done again, though it is the same training: a row has one length.
+        """
+        if record := self.contents.records.get(run.run_id):
+            return "stored" if number_of_trials(record.tuned) == number_of_trials(run.tuned) else "to do"
         return "refused" if run.run_id in self.contents.refused_runs else "to do"
 
     def states(self) -> list[dict[str, str]]:

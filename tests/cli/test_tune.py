@@ -227,6 +227,17 @@ def test_both_regimes_are_planned_and_counted_apart(command: Command) -> None:
     assert not Path("runs").exists()
 
 
+def test_a_longer_search_does_again_what_a_shorter_one_found(command: Command) -> None:
+    """The best of three may be the best of four: then it is the same training, of another row."""
+    before = Store(Path("runs")).read().records
+    assert command(*REPRO, *MINE, "--trials", "4")[0] == 0
+    (view,), refused = build_views(Store(Path("runs")).read())
+    shown = [record for row in view.rows for cell in row.cells for record in cell.records.values()]
+    assert (refused, {record.tuned.trials for record in shown if record.tuned}) == ([], {4})
+    assert {record.run_id for record in shown} & before.keys()
+    assert "0 to do" in command(*REPRO, *MINE, "--trials", "4", "--dry-run")[1]
+
+
 def test_rows_as_printed_can_do_without_any_trial(command: Command) -> None:
     shutil.rmtree("runs")
     code, out = command(*TABLE, "--trials", "0", "--dry-run")

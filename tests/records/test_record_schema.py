@@ -47,7 +47,6 @@ def test_a_record_from_before_a_setting_existed_is_stored_as_it_was_sealed(make_
     assert Record.unchecked(content).as_json() == content
 
 
-
 def test_seed_enters_the_run_alone(make_record: MakeRecord) -> None:
     one, other = make_record(0)[0], make_record(1)[0]
     assert (one.setup_id, one.method_id) == (other.setup_id, other.method_id)
