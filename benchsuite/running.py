@@ -14,7 +14,7 @@ WORKERS = "BENCHSUITE_WORKERS"
 SKIP_BAD_PICTURES = "BENCHSUITE_SKIP_BAD_PICTURES"
 TRACK = "BENCHSUITE_TRACK"
 TRACK_FOLDER = "BENCHSUITE_TRACK_DIR"
-Way = Literal["tensorboard", "wandb", "csv"]
+Way = Literal["tensorboard", "wandb", "trackio", "csv"]
 """Where the curves of runs can be watched."""
 
 

@@ -5,6 +5,7 @@ Nothing of it is in a record or an identity. A run has a folder of its own; one 
 
 import csv
 import importlib.util
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -97,4 +98,15 @@ def to_wandb(stack: ExitStack, folder: Path, run_id: str, label: str, about: Map
     return lambda step, values: run.log(dict(values), step=step)
 
 
-WAYS = {"csv": to_csv, "tensorboard": to_tensorboard, "wandb": to_wandb}
+def to_trackio(stack: ExitStack, folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Point:
+    """Trackio's database of all runs, beside their folders or where TRACKIO_DIR says."""
+    os.environ.setdefault("TRACKIO_DIR", str(folder.parent))  # it is read once, at the import
+    import trackio
+
+    name = f"{label}, {run_id}"
+    run = trackio.init(PROJECT, name=name, config=dict(about), resume="allow", embed=False, auto_log_cpu=False)
+    stack.callback(run.finish)
+    return lambda step, values: run.log(dict(values), step=step)
+
+
+WAYS = {"csv": to_csv, "tensorboard": to_tensorboard, "wandb": to_wandb, "trackio": to_trackio}

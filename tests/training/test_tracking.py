@@ -1,10 +1,13 @@
 """A run's curves can be watched as they come; nothing of it is in the record."""
 
 import csv
+import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -91,10 +94,29 @@ with tracking("temo, RN50/seed 0", "a1b2", {"tau": 0.05}):
     assert b"gradient_norm" in file.read_bytes()
 
 
+def test_trackio_keeps_runs_in_one_database(tmp_path: Path) -> None:
+    pytest.importorskip("trackio")
+    code = """
+import sys
+from benchsuite.training.tracking import tracked, tracking
+for run_id, steps in (("a1b2", range(2)), ("a1b2", range(2, 4)), ("c3d4", range(4))):
+    with tracking("temo, RN50/seed 0", run_id, {"tau": 0.05}):
+        for step in steps:
+            tracked.get()(step, {"loss": 1.0 + step})
+"""
+    chosen = Running(track="trackio", track_folder=str(tmp_path)).environment()
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, **chosen}, check=True)
+    (file,) = tmp_path.glob("*.db")
+    with closing(sqlite3.connect(file)) as database:
+        found = database.execute("SELECT run_name, step, metrics FROM metrics ORDER BY run_name, step").fetchall()
+    expected = [(f"temo, RN50/seed 0, {run_id}", step, 1.0 + step) for run_id in ("a1b2", "c3d4") for step in range(4)]
+    assert [(name, step, json.loads(values)["loss"]) for name, step, values in found] == expected
+
+
 def test_a_missing_library_and_an_unknown_way_are_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"--track wandb: the library wandb is not installed: pip install wandb"):
         tracking.require_library("wandb")
     monkeypatch.setenv("BENCHSUITE_TRACK", "paper")
-    with pytest.raises(UsageError, match='BENCHSUITE_TRACK="paper": it must be one of tensorboard, wandb, csv'):
+    with pytest.raises(UsageError, match='BENCHSUITE_TRACK="paper": it must be one of tensorboard, wandb, '):
         running()
