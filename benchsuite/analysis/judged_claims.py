@@ -17,7 +17,6 @@ from benchsuite.papers.claim import Claim, claims_of, claims_of_added, headline_
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.planning.recipe import Primary
 from benchsuite.records.requests import Regime
-from benchsuite.records.schema import number_of_trials
 
 NOT_SELECTED = "its rows were not selected"
 NO_RUN = "no stored run of this table at this scale"
@@ -203,7 +202,7 @@ def _refusal(ours: Cell, theirs: Cell, factors: Sequence[str]) -> Verdict | None
             if fields := tuple(disallowed_fields(*pair, factors)):
                 return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)
             return Verdict("not comparable", unpaired.format(seed, reason))
-        searched = [number_of_trials(record.tuned) for record in pair]
+        searched = [record.tuned.trials if record.tuned else 0 for record in pair]
         if len({*searched}) > 1:
             trials = f"their searches had {searched[0]} and {searched[1]} trials"
             return Verdict("not comparable", unpaired.format(seed, trials))

@@ -14,7 +14,7 @@ from benchsuite.planning.search_space import complete, fixed_by, is_temperature,
 from benchsuite.records.contents import Done
 from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy, number_of_trials
+from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy, searches_of
 from benchsuite.registry import Registry, datasets, methods, tasks
 from benchsuite.setup import FILLED, FOLDER, MODEL, Data, Setup
 
@@ -38,8 +38,10 @@ class RowRuns:
         """By replicate, the current version's and then the last one first."""
         found: dict[int, list[D]] = {}
         for run in done:
-            if self._is(run):
-                found.setdefault(run.seed, []).append(run)
+            for tuned in tuple(searches_of(run).values()) or (None,):
+                if self._is(run, tuned):
+                    own: Any = run.model_copy(update={"tuned": tuned, "also_tuned": []}) if run.also_tuned else run
+                    found.setdefault(run.seed, []).append(own)
         for runs in found.values():
             runs.sort(
                 key=lambda run: (version_state(run.method) == "current", getattr(run, "created", ""), run.run_id),
@@ -72,15 +74,15 @@ class RowRuns:
         fixed = fixed_by(self.table, self.row, part, self.recipe.tuning, "tuned")
         return {each.name for each in space(methods.card(self.row.method), self.recipe.tuning.spread, fixed)}
 
-    def _is(self, run: Done) -> bool:
+    def _is(self, run: Done, tuned: TunedBy | None) -> bool:
         method = run.method
         if method.name != self.row.method or method.longer != self.longer or not 0 <= run.seed < FIRST_SEED:
             return False
-        return self._is_method(method, run.tuned) and self._is_setup(run.setup, run.seed)
+        return self._is_method(method, tuned) and self._is_setup(run.setup, run.seed)
 
     def _is_method(self, method: MethodPart, tuned: TunedBy | None) -> bool:
         """Of another version, or where its plugin is not loaded, what the row states is all that is known."""
-        if number_of_trials(tuned) != self.asked.trials or (method.learning_rate is None) != (tuned is None):
+        if (tuned.trials if tuned else 0) != self.asked.trials or (method.learning_rate is None) != (tuned is None):
             return False
         searched, temperatures, stated = set(tuned.searched if tuned else ()), set(), dict(self.options)
         if method.name in methods:

@@ -109,6 +109,7 @@ def sealed(
         ranks=sidecar,
         recipe=recipe_name(run.recipe),
         tuned=run.tuned,
+        also_tuned=run.also_tuned,
         resumptions=trained.resumptions,
         weights=weights,
     )

@@ -41,6 +41,8 @@ class Run(Part):
     """Name or file of the recipe."""
     tuned: TunedBy | None = None
     """The trials that chose its hyper-parameters; none where they are as printed."""
+    also_tuned: list[TunedBy] = []
+    """Those of other searches that chose the same."""
     keep_weights: bool = False
     """Whether the trained towers are stored with the record."""
 

@@ -31,6 +31,7 @@ class Failure(Part):
     setup: Setup
     method: MethodPart
     tuned: TunedBy | None = None
+    also_tuned: list[TunedBy] = []
 
     @classmethod
     def of(cls, run: Any, reason: str) -> Self:

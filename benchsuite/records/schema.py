@@ -72,9 +72,13 @@ class TunedBy(Part):
     """The hyper-parameters that the trials drew; none where they drew the learning rate alone."""
 
 
-def number_of_trials(tuned: TunedBy | None) -> int:
-    """Of the search that a run is the best of; 0 where there was none."""
-    return tuned.trials if tuned else 0
+Search = tuple[int, tuple[str, ...]]
+"""How many trials, and of what."""
+
+
+def searches_of(done: Any) -> dict[Search, TunedBy]:
+    """Those that found a run, done or to be done: as printed and tuned, or a longer one, may have the same best."""
+    return {(one.trials, tuple(sorted(one.searched))): one for one in (done.tuned, *done.also_tuned) if one}
 
 
 class Result(Part):
@@ -138,6 +142,8 @@ class Record(Part):
     digest: str
     tuned: TunedBy | None = None
     """How its hyper-parameters were tuned; none where they are as printed. No part of any identity."""
+    also_tuned: list[TunedBy] = []
+    """Other searches that found the same. Absent from the file, and from the digest, if there are none."""
     recipe: str = ""
     """The recipe's name, for readers: it is no part of any identity. Empty where it has none."""
     resumptions: list[Resumption] = []
@@ -198,7 +204,11 @@ class Record(Part):
     def as_json(self) -> dict[str, Any]:
         """Plain data, as stored: of a sealed record what it was sealed with, without what a setup has had since."""
         content = self.model_dump(mode="json", by_alias=True, exclude_unset=bool(self.digest))
-        absent = {"resumptions": not self.resumptions, "weights": self.weights is None}
+        absent = {
+            "also_tuned": not self.also_tuned,
+            "resumptions": not self.resumptions,
+            "weights": self.weights is None,
+        }
         return {name: part for name, part in content.items() if not absent.get(name)}
 
     def contradictions(self) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Writing into a results folder: one JSON file a run with its ranks beside it, table requests, and failures.
 
 Writes are atomic. Ranks and weights are written before their record, so every stored record is complete. A second
-measurement of a run keeps the first record, unless a search of another length found that one.
+measurement of a run keeps the first record, unless it knows of a search that the first does not.
 """
 
 import json
@@ -16,7 +16,7 @@ from benchsuite.records.contents import Contents, Failure, read_contents, read_r
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
 from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record, number_of_trials
+from benchsuite.records.schema import Record, searches_of
 
 
 class Store:
@@ -51,12 +51,12 @@ class Store:
         return path
 
     def _make_room(self, record: Record) -> None:
-        """The same run goes where a search of another length found it."""
+        """The same run goes where not all searches are known that found it."""
         path = self._path(record)
         if not path.exists():
             return
         before = read_record(path)
-        if number_of_trials(before.tuned) != number_of_trials(record.tuned):
+        if not searches_of(record).keys() <= searches_of(before).keys():
             path.unlink()
             if before.ranks != record.ranks:
                 (self.folder / before.ranks.file).unlink(missing_ok=True)

@@ -79,8 +79,8 @@ class Trainee(nn.Module):
         """
         super().__init__()
         self.encoder = encoder
-        encode = {"image": encoder.image, "text": encoder.text}
-        self.encode = {side: torch.compile(each) for side, each in encode.items()} if compiled else encode
+        made: Any = torch.compile if compiled else lambda encode: encode
+        self.image, self.text = made(encoder.image), made(encoder.text)
         self.teacher = teacher_of(encoder, method)
         self.method = method
         self.seed = seed
@@ -110,9 +110,8 @@ class Trainee(nn.Module):
     def embeddings(self, inputs: Inputs) -> dict[str, Tensor]:
         """What the method reads: embeddings by the encoder, and by the teacher without gradient."""
         needs = self.method.needs
-        image, text = self.encode["image"], self.encode["text"]
-        rows = {name: image(pixels) for name, pixels in inputs.pixels.items() if encoded(name, needs)}
-        rows |= {name: text(tokens) for name, tokens in inputs.tokens.items() if encoded(name, needs)}
+        rows = {name: self.image(pixels) for name, pixels in inputs.pixels.items() if encoded(name, needs)}
+        rows |= {name: self.text(tokens) for name, tokens in inputs.tokens.items() if encoded(name, needs)}
         if self.teacher:
             with torch.no_grad():
                 for name, pixels in inputs.pixels.items():

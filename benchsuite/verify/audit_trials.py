@@ -14,7 +14,7 @@ from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import Draw, draws, is_temperature
 from benchsuite.records.method_version import version_state
 from benchsuite.records.record_file import Finding
-from benchsuite.records.schema import PARAPHRASES, Record, TunedBy, run_id, trial_seed, uncovered
+from benchsuite.records.schema import PARAPHRASES, Record, TunedBy, run_id, searches_of, trial_seed, uncovered
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 from benchsuite.registry import methods
 
@@ -66,9 +66,9 @@ def check_tuned(records: Mapping[str, Record], files: Iterable[TrialsFile]) -> I
         for (_, method, version, *_, replicate), trials in by_subject([file]).items():
             subjects[method, version, replicate].append((file, sorted(trials, key=lambda trial: trial.number)))
     for name, record in records.items():
-        if record.tuned:
-            candidates = subjects[record.method.name, record.method.version, record.seed]
-            yield from (Finding(name, what, PUT_TRIALS) for what in _tuned_wrongly(record, record.tuned, candidates))
+        candidates = subjects.get((record.method.name, record.method.version, record.seed), [])
+        for tuned in searches_of(record).values():
+            yield from (Finding(name, what, PUT_TRIALS) for what in _tuned_wrongly(record, tuned, candidates))
 
 
 PUT_TRIALS = "put its trials into trials/, or delete the record and measure it again"
@@ -92,7 +92,7 @@ def _tuned_wrongly(record: Record, tuned: TunedBy, candidates: list[tuple[Trials
     right_rate = rate and rate * (record.setup.optimizer.lr / base)
     if record.method.learning_rate != right_rate:
         yield f"its learning rate is {record.method.learning_rate}, but trial {chosen.number} gives {right_rate}"
-    if record.cost.get("tuning_trials") != tuned.trials:
+    if tuned == record.tuned and record.cost.get("tuning_trials") != tuned.trials:
         yield f"cost.tuning_trials is {record.cost.get('tuning_trials')}, but it was tuned by {tuned.trials}"
 
 

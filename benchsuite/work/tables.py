@@ -17,7 +17,7 @@ from benchsuite.planning.recipe import recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, grouped, trial_run
 from benchsuite.records.contents import Contents
-from benchsuite.records.schema import number_of_trials
+from benchsuite.records.schema import searches_of
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best
 from benchsuite.report.numbers import counted, paired
@@ -199,9 +199,16 @@ class TableWork:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """Each run of the plans once."""
-        runs = {run.run_id: run for plan in self.plans for run in plan.runs}.values()
-        return [run.model_copy(update={"keep_weights": self.keep_weights or run.keep_weights}) for run in runs]
+        """Each run of the plans once, with all searches that found it, also those that its record knows of."""
+        runs: dict[str, Run] = {}
+        for run in (run for plan in self.plans for run in plan.runs):
+            same = (runs.get(run.run_id), self.contents.records.get(run.run_id))
+            found = {**searches_of(run), **{k: one for other in same if other for k, one in searches_of(other).items()}}
+            tuned = [*found.values()]
+            searched = {"tuned": next(iter(tuned), None), "also_tuned": tuned[1:]}
+            keep = {"keep_weights": self.keep_weights or run.keep_weights}
+            runs[run.run_id] = run.model_copy(update={**searched, **keep})
+        return [*runs.values()]
 
     @cached_property
     def trials(self) -> TrialWork:
@@ -227,10 +234,10 @@ class TableWork:
     def state(self, run: Run) -> str:
         """Whether a run is stored, to be done, or stored in a file that is refused.
 
-        What a search of another length found is done again, though it is the same training: a row has one length.
+        A run whose record does not know of one of its searches is done again: a row has one search.
         """
         if record := self.contents.records.get(run.run_id):
-            return "stored" if number_of_trials(record.tuned) == number_of_trials(run.tuned) else "to do"
+            return "stored" if searches_of(run).keys() <= searches_of(record).keys() else "to do"
         return "refused" if run.run_id in self.contents.refused_runs else "to do"
 
     def states(self) -> list[dict[str, str]]:

@@ -227,15 +227,23 @@ def test_both_regimes_are_planned_and_counted_apart(command: Command) -> None:
     assert not Path("runs").exists()
 
 
-def test_a_longer_search_does_again_what_a_shorter_one_found(command: Command) -> None:
-    """The best of three may be the best of four: then it is the same training, of another row."""
+def test_a_run_that_several_searches_found_is_in_the_rows_of_all(command: Command) -> None:
+    """The best of three may be the best of four, and rows as printed may find what tuned ones do."""
     before = Store(Path("runs")).read().records
-    assert command(*REPRO, *MINE, "--trials", "4")[0] == 0
-    (view,), refused = build_views(Store(Path("runs")).read())
-    shown = [record for row in view.rows for cell in row.cells for record in cell.records.values()]
-    assert (refused, {record.tuned.trials for record in shown if record.tuned}) == ([], {4})
-    assert {record.run_id for record in shown} & before.keys()
-    assert "0 to do" in command(*REPRO, *MINE, "--trials", "4", "--dry-run")[1]
+
+    def shown() -> list[Record]:
+        views, refused = build_views(Store(Path("runs")).read())
+        assert refused == []
+        assert command("verify", "runs")[0] == 0
+        return [r for view in views for row in view.rows for cell in row.cells for r in cell.records.values()]
+
+    for trials in ("4", "3"):
+        assert command(*REPRO, *MINE, "--trials", trials)[0] == 0
+        records = shown()
+        assert {record.tuned.trials for record in records if record.tuned} == {int(trials)}
+        assert len({record.run_id for record in records}) == len(before)
+        assert "0 to do" in command(*REPRO, *MINE, "--trials", trials, "--dry-run")[1]
+    assert any(record.also_tuned for record in Store(Path("runs")).read().records.values())
 
 
 def test_rows_as_printed_can_do_without_any_trial(command: Command) -> None:
