@@ -23,7 +23,7 @@ MEANING: dict[Outcome, str] = {
     "gain when tuned": "better only with all rows tuned alike",
     "no gain seen": "neither comparison confirms it, after correction for all headline claims of the paper",
     "worse": "significantly worse in a comparison, better in none",
-    "not known": "a comparison is missing",
+    "not known": "a comparison is missing, or a premise of the claim does not hold",
 }
 
 
@@ -53,6 +53,13 @@ class InBothRegimes:
             case [False, True]:
                 return "gain when tuned"
         return "worse" if "opposite" in kinds else "no gain seen"
+
+    @property
+    def meaning(self) -> str:
+        """Why it is that."""
+        verdicts = {"as printed": self.printed.verdict.kind, "tuned": self.tuned.verdict.kind}
+        lacking = {regime: kind for regime, kind in verdicts.items() if kind not in ANSWERS}
+        return "; ".join(f"{regime}: {kind}" for regime, kind in lacking.items()) or MEANING[self.outcome]
 
 
 def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:

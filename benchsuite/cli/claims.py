@@ -139,11 +139,9 @@ def claim_line(judged: "JudgedClaim") -> str:
 
 def both_line(both: "InBothRegimes") -> str:
     """What became of a headline claim's gain, with the difference in each regime."""
-    from benchsuite.analysis.both_regimes import MEANING
-
     claim = both.tuned.claim
     where = f"{claim.table} at scale {both.tuned.scale}"
-    return f"{where}: {claim.name}: {both.outcome} ({MEANING[both.outcome]}): {_gains(both)}"
+    return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {_gains(both)}"
 
 
 def again_lines(again: "Sequence[Again]") -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean, median
 
-from benchsuite.analysis.both_regimes import MEANING, InBothRegimes
+from benchsuite.analysis.both_regimes import InBothRegimes
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
@@ -38,8 +38,8 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
         yield f"{first.claim.row[2]} against {first.claim.reference[2]}, {first.claim.column.name}:"
         yield from (f"  {REGIMES[regime]}: {answer(one)}" for regime, one in found.items())
         if found.keys() == REGIMES.keys():
-            outcome = InBothRegimes(found["printed"], found["tuned"]).outcome
-            yield f"  so: {outcome}, {MEANING[outcome]}"
+            both = InBothRegimes(found["printed"], found["tuned"])
+            yield f"  so: {both.outcome}, {both.meaning}"
     if by_regime.keys() == {"printed"}:
         searched = "the learning rate alone was" if by_regime["printed"].asked.trials else "nothing was"
         yield f"as printed, {searched} searched: hyper-parameters below may explain a difference"

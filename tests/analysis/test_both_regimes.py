@@ -59,7 +59,8 @@ def test_a_regime_that_is_missing_or_says_nothing_is_not_known(make_record: Make
     printed = view(make_record, made, {"old": LOW, "ours": HIGH}, regime="printed")
     assert list(in_both_regimes([printed])) == []
     nothing = view(make_record, made, {"old": LOW}, regime="tuned")
-    assert [both.outcome for both in in_both_regimes([printed, nothing])] == ["not known"]
+    (both,) = in_both_regimes([printed, nothing])
+    assert (both.outcome, both.meaning) == ("not known", "tuned: not run")
 
 
 def test_claims_that_are_no_headline_are_left_out(make_record: MakeRecord) -> None:
