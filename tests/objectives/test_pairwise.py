@@ -126,9 +126,13 @@ def test_nt_xent_of_two_views(size: int, seed: int, rows: int) -> None:
             logits = [(anchor * other).sum() / tau for other in both]
             others = [value for j, value in enumerate(logits) if j != i]
             losses.append(torch.log(sum(torch.exp(v) for v in others)) - logits[(i + size) % (2 * size)])
-        return torch.stack(losses).mean()
+        return torch.stack(losses).mean().repeat(2)
 
-    assert_twins(lambda x, y, tau, each: nt_xent(Candidates(x, y) / tau), naive, size, seed, rows)
+    def ours(x: Tensor, y: Tensor, tau: Tensor, each: Tensor) -> Tensor:
+        logits = Candidates(x, y) / tau
+        return torch.stack([nt_xent(logits), nt_xent(logits.dense())])
+
+    assert_twins(ours, naive, size, seed, rows)
 
 
 @given(SIZES, SEEDS, ROWS)
@@ -153,9 +157,19 @@ def test_max_margin_with_a_margin_for_each_pair(size: int, seed: int, rows: int)
             for j in range(size):
                 if i != j:
                     terms += [torch.relu(each[i] - s[i, i] + s[i, j]), torch.relu(each[i] - s[i, i] + s[j, i])]
-        return torch.stack(terms).mean()
+        return torch.stack(terms).mean().repeat(2)
 
-    assert_twins(lambda x, y, tau, each: max_margin(similarities(x, y), each), naive, size, seed, rows)
+    def ours(x: Tensor, y: Tensor, tau: Tensor, each: Tensor) -> Tensor:
+        return torch.stack([max_margin(similarities(x, y), each), max_margin(x @ y.T, each)])
+
+    assert_twins(ours, naive, size, seed, rows)
+
+
+def test_max_margin_of_one_pair_alone_costs_nothing() -> None:
+    s = torch.zeros(1, 1, requires_grad=True)
+    value = max_margin(s, 0.2)
+    assert value.item() == 0
+    assert torch.autograd.grad(value, s)[0].tolist() == [[0.0]]
 
 
 @given(SIZES, SEEDS, ROWS, st.booleans(), st.booleans())

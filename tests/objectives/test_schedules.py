@@ -16,18 +16,6 @@ def test_is_the_written_formula(start: float, middle: float, cycles: float) -> N
     assert cosine(start, middle, cycles) == pytest.approx(expected, abs=1e-12)
 
 
-@given(BOUNDS, BOUNDS, st.integers(0, 20))
-def test_begins_at_start_and_is_at_middle_half_a_cycle_later(start: float, middle: float, whole: int) -> None:
-    assert cosine(start, middle, whole) == pytest.approx(start, abs=1e-12)
-    assert cosine(start, middle, whole + 0.5) == pytest.approx(middle, abs=1e-12)
-
-
-@given(BOUNDS, BOUNDS, CYCLES)
-def test_stays_between_its_bounds(start: float, middle: float, cycles: float) -> None:
-    low, high = sorted((start, middle))
-    assert low - 1e-12 <= cosine(start, middle, cycles) <= high + 1e-12
-
-
 @given(BOUNDS, CYCLES)
 def test_equal_bounds_are_a_constant(bound: float, cycles: float) -> None:
     assert cosine(bound, bound, cycles) == bound
