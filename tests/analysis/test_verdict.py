@@ -88,10 +88,6 @@ def test_rows_with_equal_numbers_in_all_protocols_were_not_exercised() -> None:
     assert judge(ClaimQuestion(extra, row(0.5), equal=range(5))).kind == "not exercised", "seed 7 is not shared"
 
 
-def test_a_premise_that_does_not_hold_decides_before_the_values() -> None:
-    assert judge(replace(CLEAR, barred=UNMET)) == UNMET
-
-
 def test_two_seeds_are_never_enough_for_a_verdict() -> None:
     two = ClaimQuestion({0: 0.9, 1: 0.901}, {0: 0.1, 1: 0.1})
     assert compare(two.ours, two.theirs).p == pytest.approx(0, abs=0.001)

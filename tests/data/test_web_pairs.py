@@ -9,10 +9,8 @@ import pytest
 from support.real_files import flat, png, write_pairs, write_shard, write_shards
 
 from benchsuite.data import create_dataset
-from benchsuite.data.batches import BatchPlan
 from benchsuite.data.real import conceptual_captions as captions
 from benchsuite.errors import UsageError
-from benchsuite.setup import Augmentation
 
 KINDS = ("tsv", "csv", "json", "jsonl")
 
@@ -271,10 +269,3 @@ def test_a_pair_without_a_paraphrase_is_named(tmp_path: Path) -> None:
     (tmp_path / "paraphrases.jsonl").write_text('{"id": 1, "other": []}\n')
     with pytest.raises(UsageError, match=r'paraphrases\.jsonl, line 1: there must be "id", and "paraphrases"'):
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
-
-
-def test_without_paraphrases_there_are_views_of_images_alone(tmp_path: Path) -> None:
-    split = create_dataset("cc3m", folder=str(write_pairs(tmp_path))).split("train")
-    view = BatchPlan(split, 4, Augmentation(), 0).draw_view(0)
-    assert view.augmentations.shape == (4, 8)
-    assert len(view.captions) == 0

@@ -73,10 +73,6 @@ def test_a_collapsed_model_is_at_chance_or_below() -> None:
     assert all(found[f"{way}_r{k}"] <= k / 100 for way in ("i2t", "t2i") for k in (1, 5, 10))
 
 
-def test_perfect_embeddings_score_one() -> None:
-    assert set(score(np.eye(12), np.eye(12), np.arange(12)).values()) == {1.0}
-
-
 def test_plain_lists_of_whole_numbers_will_do() -> None:
     assert score([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])["r_mean"] == 1.0
 

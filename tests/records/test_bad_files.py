@@ -211,10 +211,6 @@ def place(file: Path) -> Path:
     return file
 
 
-def of_record(change: Callable[[dict[str, Any]], object]) -> Damage:
-    return lambda folder: edit(record_file(folder), change)
-
-
 NEW = "infonce-s7-0123456789abcdef.json"
 STORED = {
     "record": NEW,

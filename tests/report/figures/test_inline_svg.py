@@ -118,13 +118,6 @@ def test_drawings_have_no_ids_so_those_of_two_figures_never_meet() -> None:
     assert not re.search(r" id=|href=|url\(", "".join(svg(ON_PAGES[kind]()) for kind in ON_PAGES))
 
 
-def test_text_is_written_as_text(on_pages: Make) -> None:
-    figure = on_pages(label="A & B")
-    shown = texts(tree(figure))
-    assert figure.x.name in shown
-    assert any("A & B" in text for text in shown)
-
-
 def test_pages_need_no_matplotlib() -> None:
     script = (
         "import sys, benchsuite.report.figures.inline_svg as s, benchsuite.report.figures.model as f\n"
