@@ -135,21 +135,6 @@ def test_parts_are_kept_apart_by_their_own_runs(make_record: MakeRecord) -> None
     assert (built.rows[0].label, best) == ("High", [False, True, False])
 
 
-def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
-    """Another batch order on every seed: nothing may be said of these two rows, however far apart they are."""
-
-    def ranked(batches: str) -> list[bool]:
-        digests = {**make_record()[0].digests, "batches": batches}
-        high = [record(make_record, seed, 0.4 + seed / 1000) for seed in range(3)]
-        method = make_record()[0].method.model_copy(update={"hyperparameters": {"tau": 0.5}})
-        low = [record(make_record, seed, 0.1, digests=digests, method=method) for seed in range(3)]
-        built = view([row("First", high), row("Low", low)], {"b": "retrieval.i2t_r1"})
-        return [built.is_best(one, one.cells[1]) for one in built.rows]
-
-    assert ranked("b") == [True, False]
-    assert ranked("another") == [False, False]
-
-
 def test_runs_with_other_numbers_of_threads_are_counted_apart(make_record: MakeRecord) -> None:
     first, second = ([record(make_record, seed, 0.1) for seed in range(start, start + 4)] for start in (0, 4))
     assert len(view([row("First", first), row("Mine", second)]).origins) == 1

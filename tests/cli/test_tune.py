@@ -333,25 +333,6 @@ def test_values_that_the_number_does_not_draw_are_noticed(command: Command) -> N
     )
 
 
-def test_records_that_their_trials_did_not_choose_are_noticed(command: Command, done: Done) -> None:
-    runs = Path("runs")
-    record = done.records["TS", "end", 0]
-    content = {
-        name: getattr(record, name) for name in type(record).model_fields if name not in ("record_schema", "digest")
-    }
-    tuned = record.tuned.model_copy(update={"trial": 1 + record.tuned.trial})
-    other = record.method.model_copy(update={"hyperparameters": {**record.method.hyperparameters, "tau_max": 0.5}})
-    sealed = [Record.seal(**{**content, "tuned": tuned}), Record.seal(**{**content, "method": other})]
-    ranks = (runs / record.ranks.file).read_bytes()
-    for file in runs.glob(f"*{record.run_id}.json"):
-        file.unlink()
-    for one in sealed:
-        Store(runs).write(one, ranks)
-    out = command("verify", "runs")[1]
-    assert f"the best of 3 is trial {record.tuned.trial}" in out
-    assert "its tau_max is 0.5, but trial" in out
-
-
 def test_a_removed_file_of_trials_is_noticed(command: Command) -> None:
     assert command("verify", "runs", "--update")[0] == 0
     Path("runs/trials/vectors.parquet").unlink()

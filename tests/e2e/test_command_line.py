@@ -148,22 +148,6 @@ def test_repeating_a_finished_table_runs_nothing(measured: Measured, command: Co
     assert records_in(measured.folder) == before
 
 
-def test_a_seed_pairs_all_methods_and_only_them(measured: Measured) -> None:
-    records = [
-        r for r in Store(measured.folder / "runs").read().records.values() if r.setup.image.timm == "test_resnet"
-    ]
-    by_seed = {seed: [r.digests for r in records if r.seed == seed] for seed in (0, 1)}
-    assert [len(same) for same in by_seed.values()] == [2, 2]
-    assert all(digests == same[0] for same in by_seed.values() for digests in same)
-    assert by_seed[0][0]["initial_weights"] != by_seed[1][0]["initial_weights"]
-    assert by_seed[0][0]["batches"] != by_seed[1][0]["batches"]
-
-
-def test_rows_of_a_backbone_share_their_setup(measured: Measured) -> None:
-    setups = {(r.setup.image.timm, r.setup_id) for r in Store(measured.folder / "runs").read().records.values()}
-    assert len(setups) == 2
-
-
 def test_report_makes_the_pages_again_from_the_records_alone(measured: Measured, command: Command) -> None:
     assert command(measured.folder, "report", "--report", "again")[0] == 0
     again = (measured.folder / "again" / "tables" / "temo-table1-smoke.html").read_text()
@@ -178,16 +162,6 @@ def test_claims_are_judged_from_the_records_alone(measured: Measured, command: C
     assert verdicts["RN50/TeMo", "RN50/InfoNCE", "coco_ir1"] == "premise not met"
     assert verdicts["RN50/TeMo", "RN50/CWCL", "cifar10_top1"] == "not selected"
     assert {claim["scale"] for claim in claims} == {"smoke"}
-
-
-def test_a_table_is_exported_with_the_numbers_of_its_records(measured: Measured, command: Command) -> None:
-    code, out, _ = command(measured.folder, "export", "temo/table1", "--scale", "smoke", "--format", "json")
-    assert code == 0
-    cells = {(cell["backbone"], cell["row"], cell["column"]): cell for cell in json.loads(out)["cells"]}
-    records = Store(measured.folder / "runs").read().records.values()
-    mine = [r for r in records if r.method.name == "infonce" and r.setup.image and r.setup.image.timm == "test_resnet"]
-    values = cells["RN50", "InfoNCE", "coco_ir1"]["values"]
-    assert values == pytest.approx({str(r.seed): 100 * r.values()["retrieval.t2i_r1"] for r in mine})
 
 
 def test_two_tables_do_the_runs_they_share_once(measured: Measured, command: Command) -> None:

@@ -339,6 +339,7 @@ def tuned_by(make: MakeRecord, file: TrialsFile, digest: str) -> tuple[Record, b
         ("method", {"learning_rate": 0.5}, "its learning rate is 0.5"),
         ("method", {"hyperparameters": {"tau": 0.9}}, "its tau is 0.9"),
         ("tuned", {"score": 0.99}, "with 0.99 of"),
+        ("tuned", {"trial": 1}, "it names trial 1 with 0.5 of 4; the best of 4 is trial 0"),
     ],
 )
 def test_what_a_tuned_record_says_follows_from_its_trials(
