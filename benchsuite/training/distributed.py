@@ -121,7 +121,7 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: object, rows: Tensor) -> Tensor:
-        parts = [torch.empty_like(rows) for _ in range(world_size())]
+        parts = [torch.empty_like(rows, memory_format=torch.contiguous_format) for _ in range(world_size())]
         dist.all_gather(parts, rows.contiguous())
         return torch.cat(parts)
 
@@ -145,18 +145,12 @@ def gather_batch(parts: dict[str, Tensor]) -> PairBatch:
     return PairBatch(**{name: gather(rows) for name, rows in parts.items()})
 
 
-class _Together(torch.autograd.Function):
+class _Together(_Gather):
     """Values of all processes' rows in order. Backward: what was derived for our own, times the number of processes.
 
     Every process derives the same for these values, but only we go on from ours. So a process's gradient is W times
     that of its own rows: the sum over processes in `_Gather`, and the engine's mean, make the whole one.
     """
-
-    @staticmethod
-    def forward(ctx: object, own: Tensor) -> Tensor:
-        parts = [torch.empty_like(own, memory_format=torch.contiguous_format) for _ in range(world_size())]
-        dist.all_gather(parts, own.contiguous())
-        return torch.cat(parts)
 
     @staticmethod
     def backward(ctx: object, *gradients: Tensor) -> Tensor:
