@@ -85,7 +85,8 @@ def read_cards(kind: str, path: Path, package: str) -> Iterator[Card]:
         for node in _tree(file).body:
             if isinstance(node, ast.ClassDef) and (call := _decorator(node, kind)):
                 name, about = _arguments(call, file)
-                module = _module_name(file, path, package) if path.is_dir() else package
+                inside = file.relative_to(path).with_suffix("").parts if path.is_dir() else ()
+                module = ".".join((package, *(part for part in inside if part != "__init__")))
                 doc = ast.get_docstring(node) or ""
                 fields = tuple(_fields(node, file).values())
                 yield Card(kind, name, module, node.name, _owner(module, file), str(file), doc, about, fields)
@@ -209,11 +210,6 @@ def _live_fields(cls: type) -> tuple[FieldCard, ...]:
     notes = {n: a for n, a in inspect.get_annotations(cls).items() if "ClassVar" not in str(a) and n[0] != "_"}
     types = {n: getattr(a, "__name__", str(a)) for n, a in notes.items()}
     return tuple(FieldCard(n, kind, cls.__dict__.get(n, REQUIRED), words=kind) for n, kind in types.items())
-
-
-def _module_name(file: Path, root: Path, package: str) -> str:
-    parts = file.relative_to(root).with_suffix("").parts
-    return ".".join((package, *(p for p in parts if p != "__init__")))
 
 
 def _owner(module: str, file: Path) -> str:

@@ -29,28 +29,23 @@ class MisplacedError(ValueError):
 
 def read_toml(path: Path, model: type[M]) -> M:
     """The file as a `model`."""
-    text, content = load_toml(path)
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        line, problem = _explained(text, model, error)
-        raise UsageError(f"{path}, line {line}: {problem}" if line else f"{path}: {problem}") from error
-
-
-def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """The file's text and content, of any keys."""
     try:
         text = read_stored(path, LARGEST).decode()
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.count(".") > DOTS:
+        for number, row in enumerate(text.split("\n"), start=1):
+            if row.count(".") > DOTS:
                 raise UsageError(f"{path}, line {number}: more than {DOTS} dots.")
-        return text, tomllib.loads(text)
+        content = tomllib.loads(text)
     except FileNotFoundError as error:
         raise UsageError(f"{path}: no such file.") from error
     except OSError as error:
         raise UsageError(f"{path}: {reason_of(error)}.") from error
     except (ValueError, RecursionError) as error:  # a number of too many digits is a ValueError
         raise UsageError(f"{path}: not valid TOML: {error}.") from error
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        line, problem = _explained(text, model, error)
+        raise UsageError(f"{path}, line {line}: {problem}" if line else f"{path}: {problem}") from error
 
 
 def as_toml(content: Mapping[str, Any]) -> str:

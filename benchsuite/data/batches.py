@@ -50,7 +50,15 @@ class BatchPlan:
                 f"batch {self.batch} is larger than split {self.split.name} with {len(self.split)} pairs. "
                 f"Copy the recipe and set training.batch to {len(self.split)} or less."
             )
-        require_applicable(self.augmentation, self.split)
+        of_vectors, fields = {"mask", "noise"}, type(self.augmentation).model_fields.items()
+        given = {name for name, field in fields if getattr(self.augmentation, name) != field.default}
+        in_vectors = self.split.is_vectors
+        if wrong := sorted((given - of_vectors - {"text_view"}) if in_vectors else given & of_vectors):
+            holds, other = ("vectors", "images") if in_vectors else ("images", "vectors")
+            raise UsageError(
+                f"split {self.split.name} holds {holds}, but augmentation.{wrong[0]} is for {other}. "
+                + ("For vectors there are augmentation.mask and augmentation.noise." if in_vectors else "Remove it.")
+            )
 
     @property
     def steps_per_epoch(self) -> int:
@@ -154,18 +162,3 @@ def vector_parameters(
     kept = rng.random((n, width), np.float32) >= augmentation.mask
     added = augmentation.noise * rng.standard_normal((n, width), np.float32)
     return np.concatenate([number, kept, added], axis=1, dtype=np.float32)
-
-
-def require_applicable(augmentation: Augmentation, split: Split) -> None:
-    """Refuse augmentations that are for what the split does not hold."""
-    of_vectors = {"mask", "noise"}
-    given = {
-        name for name, field in type(augmentation).model_fields.items() if getattr(augmentation, name) != field.default
-    }
-    holds, other = ("vectors", "images") if split.is_vectors else ("images", "vectors")
-    wrong = sorted((given - of_vectors - {"text_view"}) if split.is_vectors else given & of_vectors)
-    if wrong:
-        raise UsageError(
-            f"split {split.name} holds {holds}, but augmentation.{wrong[0]} is for {other}. "
-            + ("For vectors there are augmentation.mask and augmentation.noise." if split.is_vectors else "Remove it.")
-        )

@@ -279,11 +279,10 @@ def _require_known(open_clip: Any, name: str, pretrained: str | None) -> None:
     if name not in open_clip.list_models():
         hint = did_you_mean(name, open_clip.list_models())
         raise UsageError(f'"open_clip:{name}": open_clip has no such model, and there is no such folder.{hint}')
+    tags = open_clip.list_pretrained_tags_by_model(name)
     if pretrained is None:
-        tags = open_clip.list_pretrained_tags_by_model(name)
         known = f" (known: {', '.join(tags)})" if tags else ""
         raise UsageError(f'"open_clip:{name}": say which weights: open_clip:{name}?pretrained=TAG{known}, or a folder.')
-    tags = open_clip.list_pretrained_tags_by_model(name)
     if pretrained not in tags and not Path(pretrained).is_file():
         hint = did_you_mean(pretrained, tags)
         raise UsageError(f'"open_clip:{name}": no weights "{pretrained}" (known: {", ".join(tags) or "none"}).{hint}')

@@ -106,8 +106,9 @@ def _derived(table: Table) -> Iterator[Claim]:
     for left, right in combinations(table.rows, 2):
         if not _compared(table, left, right):
             continue
+        proposed = (left.role == "proposed") - (right.role == "proposed")
         for column in table.columns:
-            difference = _direction(left, right, column)
+            difference = gain(left, right, column) if left.published and right.published else proposed
             if column.better != "neither" and difference:
                 first, second = (left, right) if difference > 0 else (right, left)
                 yield _claim(table, first, second, column)
@@ -119,13 +120,6 @@ def _compared(table: Table, left: Row, right: Row) -> bool:
     if roles == {"step"}:
         return same_setup or (left.backbone == right.backbone and bool(table.factors))
     return roles in ({"proposed", "baseline"}, {"proposed", "step"}) and same_setup
-
-
-def _direction(left: Row, right: Row, column: Column) -> float | None:
-    """Positive where the left row is claimed to be better, negative where the right one is."""
-    if left.published and right.published:
-        return gain(left, right, column)
-    return (left.role == "proposed") - (right.role == "proposed")
 
 
 def gain(row: Row, reference: Row, column: Column) -> float | None:

@@ -106,11 +106,7 @@ class Cited(BaseModel):
         return ", ".join(filter(None, (self.authors, self.title, str(self.year or ""))))
 
 
-class _Bibliography(RootModel[dict[str, Cited]]):
-    """By citation key."""
-
-
 @cache
 def bibliography() -> dict[str, Cited]:
-    """All of them."""
-    return read_toml(baselines() / "bibliography.toml", _Bibliography).root
+    """All of them, by citation key."""
+    return read_toml(baselines() / "bibliography.toml", RootModel[dict[str, Cited]]).root

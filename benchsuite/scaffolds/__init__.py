@@ -51,16 +51,11 @@ def require_free_module(module: str, folder: Path) -> None:
     """Refuse a name whose file would hide an installed module from the tests beside it, or be no module at all."""
     if keyword.iskeyword(module):
         raise UsageError(f'"{module}" is a word of Python, and {module}.py cannot be imported. Choose another name.')
-    if module in sys.stdlib_module_names or _is_installed(module, folder):
-        raise UsageError(f"{module}.py would hide the installed module {module}. Choose another name.")
-
-
-def _is_installed(module: str, folder: Path) -> bool:
-    """Whether a module of that name is found elsewhere than here and in the folder; a folder without code is none."""
     own = {folder.resolve(), Path.cwd()}
     elsewhere = [entry for entry in sys.path if Path(entry).resolve() not in own]
-    spec = PathFinder.find_spec(module, elsewhere)
-    return spec is not None and spec.origin is not None
+    found = PathFinder.find_spec(module, elsewhere)
+    if module in sys.stdlib_module_names or (found and found.origin):  # a folder without code has no origin
+        raise UsageError(f"{module}.py would hide the installed module {module}. Choose another name.")
 
 
 def files_of(template: str, words: Mapping[str, str]) -> Iterator[tuple[Path, str]]:

@@ -133,7 +133,10 @@ class FromLibrary(Indexed):
 
     @cached_property
     def _root(self) -> Path:
-        return require_source(self.card.name, self.folder)
+        """A folder, or a path that is none for what may be a hub name; anything else is refused."""
+        if on_hub(self.folder):
+            return Path(self.folder)
+        return require_folder(self.card.name, self.folder, f"{LAYOUT}; or a hub name, as OWNER/NAME")
 
     @cached_property
     def _hub(self) -> Mapping[str, Any]:
@@ -246,13 +249,6 @@ TABLES = (".csv", ".tsv", ".jsonl", ".json", ".ndjson", ".parquet")
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 LAYOUT = "parquet, CSV, JSON lines, tar files, images in folders, or what save_to_disk wrote"
-
-
-def require_source(dataset: str, source: str) -> Path:
-    """A folder, or a path that is none for what may be a hub name; anything else is refused."""
-    if on_hub(source):
-        return Path(source)
-    return require_folder(dataset, source, f"{LAYOUT}; or a hub name, as OWNER/NAME")
 
 
 def open_splits(dataset: str, source: str, config: str = "", copy: Path | None = None) -> Mapping[str, Any]:
