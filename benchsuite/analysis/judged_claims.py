@@ -6,7 +6,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from benchsuite.analysis.pairing import disallowed_fields, pairable
-from benchsuite.analysis.premises import unmet_at
+from benchsuite.analysis.premises import findings
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Better, Paired
 from benchsuite.analysis.table_view import TableView
@@ -65,17 +65,13 @@ def judged_claims(view: TableView) -> list[JudgedClaim]:
     Their family is the paper's, counted in the files of all its tables that have the scale.
     """
     if view not in JUDGED:
-        JUDGED[view] = _of_paper(view)
+        name = f"headline claims of {view.table.paper} at scale {view.asked.scale}"
+        family = Family(name, headline_claims([view.table, *view.siblings]))
+        beside: list[ClaimQuestion] = []
+        for other in view.beside:
+            beside += _questions(other, [claim for claim in claims_of(other.table) if claim.headline])
+        JUDGED[view] = _judged(view, claims_of(view.table), family, beside)
     return JUDGED[view]
-
-
-def _of_paper(view: TableView) -> list[JudgedClaim]:
-    name = f"headline claims of {view.table.paper} at scale {view.asked.scale}"
-    family = Family(name, headline_claims([view.table, *view.siblings]))
-    beside: list[ClaimQuestion] = []
-    for other in view.beside:
-        beside += _questions(other, [claim for claim in claims_of(other.table) if claim.headline])
-    return _judged(view, claims_of(view.table), family, beside)
 
 
 def judged_added(view: TableView) -> list[JudgedClaim]:
@@ -114,7 +110,7 @@ def _questions(view: TableView, claims: Sequence[Claim]) -> list[ClaimQuestion]:
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
     """The claims of a table for which there is no run at all; with a scale, what is known of it without runs."""
-    known = unmet_at(table, scale)
+    known = [finding for finding in findings(table, scale, []) if finding.unmet]
     judged = []
     for claim in claims_of(table):
         why = "; ".join(finding.refuted_for(claim) for finding in known if finding.concerns(claim))
@@ -140,23 +136,18 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
     ours, theirs = (row.cells[number] for row in both if row)
     refuted = "; ".join(filter(None, (finding.refuted_for(claim) for finding in premises)))
     wrong = Verdict("premise not met", f"{refuted}.") if refuted else None
+    shared = ours.records.keys() & theirs.records.keys()
     return ClaimQuestion(
         ours=ours.values,
         theirs=theirs.values,
         better=better,
         barred=wrong or _refusal(ours, theirs, view.table.factors),
-        equal=equal_seeds(ours, theirs),
+        equal={seed for seed in shared if ours.records[seed].results == theirs.records[seed].results},
         interest=interest_of(ours, view.setting.primary),
         published=published_gain(claim),
         stand_in=claim.column.key in view.setting.stand_ins,
         unit=unit,
     )
-
-
-def equal_seeds(ours: Cell, theirs: Cell) -> set[int]:
-    """The shared seeds on which two runs have equal numbers in all protocols."""
-    shared = ours.records.keys() & theirs.records.keys()
-    return {seed for seed in shared if ours.records[seed].results == theirs.records[seed].results}
 
 
 def interest_of(cell: Cell, primary: Mapping[str, Primary]) -> float | None:

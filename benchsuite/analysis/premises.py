@@ -85,11 +85,6 @@ def findings(table: Table, scale: str, rows: Sequence[TableRow]) -> list[Premise
     return [*(_finding(premise, table, scale, claims, by_key) for premise in table.premises), *_acting(table, rows)]
 
 
-def unmet_at(table: Table, scale: str) -> list[PremiseFinding]:
-    """The premises that are known not to hold at a scale, without any run."""
-    return [finding for finding in findings(table, scale, []) if finding.unmet]
-
-
 def _finding(
     premise: Premise, table: Table, scale: str, claims: Sequence[Claim], rows: Mapping[RowKey, TableRow]
 ) -> PremiseFinding:

@@ -213,14 +213,15 @@ def parse_time(text: str) -> float:
 
 def within(limit: float, size: Size, work: "TableWork", pace: "Pace", session: "Session") -> Size:
     """What the budget is enough for: fewer replicates, and if it is not for three, fewer trials."""
-    from benchsuite.work.duration import replicates_within, together
+    from benchsuite.work.duration import together
 
     jobs = session.workplace.jobs_for(work.missing)
     every = list(dict.fromkeys(seed for plan in work.plans for seed in plan.request.replicates))
     spent = pace.by_replicate(work.missing, work.trials.to_do)
-    number = replicates_within(limit, [spent.get(seed, 0.0) for seed in every], jobs, LEAST_REPLICATES)
-    seeds = every[:number]
-    if number == len(every) and together(spent.values(), jobs) <= limit:
+    counts = range(LEAST_REPLICATES, len(every) + 1)
+    enough = [n for n in counts if together((spent.get(seed, 0.0) for seed in every[:n]), jobs) <= limit]
+    seeds = every[: max(enough, default=LEAST_REPLICATES)]
+    if seeds == every and together(spent.values(), jobs) <= limit:
         return size
     if together((spent.get(seed, 0.0) for seed in seeds), jobs) <= limit:
         return Size(seeds, size.trials)

@@ -123,9 +123,3 @@ def _seconds(run: Run, steps: int) -> float:
 def together(seconds: Iterable[float], jobs: int) -> float:
     """Of so much work in parallel, with the start and the end of a command."""
     return sum(seconds) / jobs + STARTUP_SECONDS
-
-
-def replicates_within(budget: float, spent: Sequence[float], jobs: int, least: int) -> int:
-    """How many replicates, of which each takes so many seconds, a budget is enough for; at least `least`."""
-    enough = [n for n in range(least, len(spent) + 1) if together(spent[:n], jobs) <= budget]
-    return max(enough, default=min(least, len(spent)))

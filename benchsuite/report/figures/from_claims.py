@@ -7,7 +7,6 @@ A figure holds differences of one unit: percentage points and plain numbers have
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from benchsuite.analysis.against import Against
 from benchsuite.analysis.both_regimes import MEANING
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.table_view import TableView
@@ -58,20 +57,6 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "
         shown = [[_of_claim(line, several)] for line in lines]
         figures += _figures(shown, links.slug(f"{view.asked.name} forest"), both[headline], title, FAVOUR)
     return distinct(figures)
-
-
-def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[Forest]:
-    """A method's rows beside the reference of their boards, better to the right: a figure for each unit."""
-    bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
-    lines = [
-        [Comparison(
-            f"{one.board.title}: {one.row.label}", f"{one.task.protocol}, {one.task.metric}", one.outcome,
-            one.task.unit, MethodLine(one).estimate, len(one.pair.seeds),
-        )]
-        for one in found
-    ]  # fmt: skip
-    axis = f"Difference to {bases}, better is +"
-    return list(_figures(lines, f"method-{links.slug(name)}", "differences", f"{title} against {bases}", axis))
 
 
 def _of_claim(line: ClaimLine, several: bool) -> Comparison:
@@ -136,7 +121,16 @@ def added_rows_of_table(leaderboard: Leaderboard, view: TableView) -> Figures:
 def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> Figures:
     """A method's differences to the reference, with `setups` under these alone; then how sensitive it is."""
     found = [one for one in leaderboard.against(method.name) if not setups or one.board.setup_id in setups]
-    own = difference_figures(method.name, method.title, found)
+    bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
+    lines = [
+        [Comparison(
+            f"{one.board.title}: {one.row.label}", f"{one.task.protocol}, {one.task.metric}", one.outcome,
+            one.task.unit, MethodLine(one).estimate, len(one.pair.seeds),
+        )]
+        for one in found
+    ]  # fmt: skip
+    name, title = f"method-{links.slug(method.name)}", f"{method.title} against {bases}"
+    own = _figures(lines, name, "differences", title, f"Difference to {bases}, better is +")
     return _named([*own, *sensitivity_figures(method.name, leaderboard.contents.trials, leaderboard.views)])
 
 
