@@ -237,7 +237,10 @@ def check_state(subject: Subject) -> None:
         losses = whole.run(0, STEPS)
         before.run(0, STEPS // 2)
         after.load(before.save())
-        hint = python_side(subject, before.method)
+        # a hint at state that no checkpoint carries: plain attributes that training changed
+        fresh, mine = vars(subject.make()), vars(before.method)
+        changed = [n for n, v in mine.items() if n[0] != "_" and n != "training" and repr(v) != repr(fresh.get(n))]
+        hint = f" (not in the checkpoint: {', '.join(changed)}; keep state in buffers)" if changed else ""
         for step, loss in enumerate(after.run(STEPS // 2, STEPS), STEPS // 2):
             if not torch.equal(loss, losses[step]):
                 raise NotMetError(
@@ -248,13 +251,6 @@ def check_state(subject: Subject) -> None:
             if not torch.equal(a, b):
                 raise NotMetError(f"{mode}: {name} differs after a checkpoint was saved and loaded{hint}.")
         require_quiet_evaluation(whole, mode)
-
-
-def python_side(subject: Subject, method: Method) -> str:
-    """A hint at state that no checkpoint carries: plain attributes that training changed."""
-    fresh = vars(subject.make())
-    changed = [n for n, v in vars(method).items() if n[0] != "_" and n != "training" and repr(v) != repr(fresh.get(n))]
-    return f" (not in the checkpoint: {', '.join(changed)}; keep state in buffers)" if changed else ""
 
 
 def tensors_of(training: Training) -> Iterator[tuple[str, Tensor]]:

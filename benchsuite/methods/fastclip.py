@@ -85,12 +85,9 @@ class FastCLIP(ISogCLR):
             return batch.image.new_tensor(self.tau)
         return (torch.exp(-self.temperature) if self.in_logs else self.temperature).to(batch.image.dtype)
 
-    def gamma_at(self, clock: Clock) -> float:
-        share = 2 * clock.progress if self.decay_epochs is None else clock.epoch / self.decay_epochs
-        return cosine(1.0, self.gamma, 0.5 * min(1.0, share))
-
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        gamma = self.gamma_at(clock)
+        share = 2 * clock.progress if self.decay_epochs is None else clock.epoch / self.decay_epochs
+        gamma = cosine(1.0, self.gamma, 0.5 * min(1.0, share))
         rho = 0.0 if self.version == "v1" else self.rho
         terms: dict[str, Tensor] = {}
         gauges: dict[str, float | Tensor] = {"gamma": gamma}

@@ -10,7 +10,7 @@ from torch import nn
 
 from benchsuite.methods.base import Method, ParameterGroup, trained_heads, with_heads
 from benchsuite.models.dual_encoder import DualEncoder
-from benchsuite.setup import Optimizer, Setup, Training
+from benchsuite.setup import Optimizer, Setup
 from benchsuite.torchvision_ops import make_importable
 from benchsuite.training.deepspeed_deviations import start
 from benchsuite.training.distributed import patience, world_size
@@ -43,7 +43,23 @@ def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup)
     """A DeepSpeed engine around `trainee` with the setup's optimizer."""
     join_processes()
     trainee.to(device())
-    return start(trainee, make_optimizer(groups, setup.optimizer), engine_config(setup.training))
+    training = setup.training
+    config = {
+        "train_micro_batch_size_per_gpu": training.batch // world_size(),
+        "gradient_accumulation_steps": training.accumulation,
+        "gradient_clipping": training.clip_gradient,
+        "zero_optimization": {"stage": training.zero_stage},
+        "zero_allow_untested_optimizer": True,
+        # of no module, or ZeRO would add up their gradients over processes in bf16, and not in fp32 as without ZeRO
+        "torch_autocast": {
+            "enabled": training.precision == "bf16",
+            "dtype": "bfloat16",
+            "lower_precision_safe_modules": [],
+        },
+        "steps_per_print": 10**9,
+        "wall_clock_breakdown": False,
+    }
+    return start(trainee, make_optimizer(groups, setup.optimizer), config)
 
 
 def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.optim.Optimizer:
@@ -68,25 +84,6 @@ def timm_optimizer(name: str) -> Any:
 
 TIMM_NAMES = {"sgd": "momentum"}
 """timm's "sgd" is Nesterov's; the papers' is plain."""
-
-
-def engine_config(training: Training) -> dict[str, Any]:
-    """DeepSpeed's configuration for a training."""
-    return {
-        "train_micro_batch_size_per_gpu": training.batch // world_size(),
-        "gradient_accumulation_steps": training.accumulation,
-        "gradient_clipping": training.clip_gradient,
-        "zero_optimization": {"stage": training.zero_stage},
-        "zero_allow_untested_optimizer": True,
-        # of no module, or ZeRO would add up their gradients over processes in bf16, and not in fp32 as without ZeRO
-        "torch_autocast": {
-            "enabled": training.precision == "bf16",
-            "dtype": "bfloat16",
-            "lower_precision_safe_modules": [],
-        },
-        "steps_per_print": 10**9,
-        "wall_clock_breakdown": False,
-    }
 
 
 def parameter_groups(encoder: DualEncoder, method: Method, setup: Setup) -> list[dict[str, Any]]:

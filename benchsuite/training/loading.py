@@ -124,7 +124,10 @@ class Ahead(Generic[T]):
         except BaseException as error:
             self.close()
             if isinstance(error, RuntimeError) and DIED in str(error):
-                raise self._died(error) from error
+                raise RunError(
+                    f"a worker that reads batches ended by itself ({str(error).splitlines()[0]}). {SHARED}, through "
+                    f"which batches pass,{_free()}. If memory was short, give fewer --workers, or none: --workers 0."
+                ) from error
             raise
         if isinstance(made, BenchsuiteError):
             self.close()
@@ -166,12 +169,6 @@ class Ahead(Generic[T]):
             # torch's would raise wherever this process just is; asking for the next batch finds a dead worker too
             signal.signal(signal.SIGCHLD, before)
         return made
-
-    def _died(self, error: RuntimeError) -> RunError:
-        return RunError(
-            f"a worker that reads batches ended by itself ({str(error).splitlines()[0]}). {SHARED}, through which "
-            f"batches pass,{_free()}. If memory was short, give fewer --workers, or none: --workers 0."
-        )
 
 
 def unchanged(made: T) -> T:

@@ -30,21 +30,16 @@ def reads_paraphrases(needs: Set[str], setup: Setup) -> bool:
     return (setup.towers == "text" or in_pairs) and setup.augmentation.text_view == "paraphrase"
 
 
-def provided(setup: Setup) -> frozenset[str]:
-    """What a batch under this setup can carry besides the embeddings of images and texts."""
-    experts = setup.experts or Experts()
-    prepared = {"cluster": setup.clusters, "image_expert": experts.image, "text_expert": experts.text}
-    ready = ALWAYS | VIEWS[setup.towers] | TEACHERS[setup.towers]
-    return ready | {name for name, settings in prepared.items() if settings is not None}
-
-
 def require_served(method: Method, setup: Setup) -> None:
     """Refuse a method that cannot be trained under a setup, before anything runs, with the reason."""
     name = method.card.name
     if setup.towers not in method.serves:
         able = " or ".join(TOWERS[towers] for towers in sorted(method.serves))
         raise UsageError(f"{name} trains {able}; the setup has {TOWERS[setup.towers]}.")
-    given = provided(setup)
+    experts = setup.experts or Experts()
+    prepared = {"cluster": setup.clusters, "image_expert": experts.image, "text_expert": experts.text}
+    given = ALWAYS | VIEWS[setup.towers] | TEACHERS[setup.towers]
+    given |= {name for name, settings in prepared.items() if settings is not None}
     elsewhere = VIEWS["pair"] | TEACHERS["pair"] if setup.towers != "pair" else frozenset()
     for need in sorted(method.needs - KNOWN):
         raise UnknownError("need", need, KNOWN, f"{name}: ")
