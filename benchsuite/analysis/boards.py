@@ -17,7 +17,7 @@ from benchsuite.cards import Card
 from benchsuite.errors import UnknownError
 from benchsuite.papers import Column
 from benchsuite.records.method_version import stale
-from benchsuite.records.schema import Record, Result
+from benchsuite.records.schema import Record, Result, of_each_search
 from benchsuite.registry import tasks
 from benchsuite.setup import Setup
 
@@ -181,7 +181,8 @@ def boards(records: Iterable[Record], views: Sequence[TableView] = ()) -> list[B
         lambda: defaultdict(dict)
     )
     first: dict[str, str] = {}
-    for record in sorted(records, key=lambda r: (r.method.name, r.method_id, r.seed, r.run_id)):
+    each = (one for record in records for one in of_each_search(record))
+    for record in sorted(each, key=lambda r: (r.method.name, r.method_id, r.seed, r.run_id)):
         board = first.setdefault(record.setup.shared_id, record.setup_id)
         by_setup[board][record.configuration].setdefault(record.seed, record)
     tables = {record.run_id for view in views for record in view.runs}

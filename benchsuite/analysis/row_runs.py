@@ -14,7 +14,7 @@ from benchsuite.planning.search_space import complete, fixed_by, is_temperature,
 from benchsuite.records.contents import Done
 from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy, searches_of
+from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy, of_each_search
 from benchsuite.registry import Registry, datasets, methods, tasks
 from benchsuite.setup import FILLED, FOLDER, MODEL, Data, Setup
 
@@ -38,10 +38,10 @@ class RowRuns:
         """By replicate, the current version's and then the last one first."""
         found: dict[int, list[D]] = {}
         for run in done:
-            for tuned in tuple(searches_of(run).values()) or (None,):
-                if self._is(run, tuned):
-                    own: Any = run.model_copy(update={"tuned": tuned, "also_tuned": []}) if run.also_tuned else run
-                    found.setdefault(run.seed, []).append(own)
+            own = [each for each in of_each_search(run) if self._is(each)]
+            if own:  # of a method that is not known here, what was searched is not compared: the widest search counts
+                widest = max(own, key=lambda each: len(each.tuned.searched) if each.tuned else 0)
+                found.setdefault(run.seed, []).append(widest)
         for runs in found.values():
             runs.sort(
                 key=lambda run: (version_state(run.method) == "current", getattr(run, "created", ""), run.run_id),
@@ -74,11 +74,11 @@ class RowRuns:
         fixed = fixed_by(self.table, self.row, part, self.recipe.tuning, "tuned")
         return {each.name for each in space(methods.card(self.row.method), self.recipe.tuning.spread, fixed)}
 
-    def _is(self, run: Done, tuned: TunedBy | None) -> bool:
+    def _is(self, run: Done) -> bool:
         method = run.method
         if method.name != self.row.method or method.longer != self.longer or not 0 <= run.seed < FIRST_SEED:
             return False
-        return self._is_method(method, tuned) and self._is_setup(run.setup, run.seed)
+        return self._is_method(method, run.tuned) and self._is_setup(run.setup, run.seed)
 
     def _is_method(self, method: MethodPart, tuned: TunedBy | None) -> bool:
         """Of another version, or where its plugin is not loaded, what the row states is all that is known."""

@@ -12,13 +12,15 @@ from benchsuite.cluster import slurm
 from benchsuite.cluster.job import attend
 from benchsuite.cluster.options import ClusterOptions, Layout
 from benchsuite.cluster.slurm import JobState
-from benchsuite.errors import RunError, UsageError
+from benchsuite.errors import BenchsuiteError, RunError
 from benchsuite.execution.events import Event, Failed, Finished, Queued
 from benchsuite.execution.ticket import Ticket, TicketFolder, Watched, read_json
 from benchsuite.files import locked, write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.names import stem
+from benchsuite.records.record_file import read_record
+from benchsuite.records.schema import searches_of
 from benchsuite.setup import Part
 
 LOOK_SECONDS = 1.0
@@ -97,12 +99,16 @@ class ClusterFolder:
         return self.slurm / f"{job}_0_log.out"
 
     def forget_stored(self) -> None:
-        """Remove what jobs left of runs whose records are stored: of a command that ended between the two."""
+        """Remove what jobs left of runs whose records are stored: of a command that ended between the two.
+
+        A record that does not know of all searches of the run is one from before.
+        """
         for file in self._runs.glob("*/*/record.json"):
             folder = JobFolder(file.parent)
-            with suppress(UsageError):
+            with suppress(BenchsuiteError):
                 run = folder.ticket().run
-                if (self.results / f"{stem(run.method.name, run.seed, run.run_id)}.json").exists():
+                file = self.results / f"{stem(run.method.name, run.seed, run.run_id)}.json"
+                if file.exists() and searches_of(run).keys() <= searches_of(read_record(file)).keys():
                     folder.remove()
 
     def clean(self, job: str, others: Collection[str]) -> None:

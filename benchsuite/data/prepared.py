@@ -24,7 +24,7 @@ LARGE = 500_000
 """Images up to which K-means sees all at once, in four times the memory of their embeddings; more come in batches."""
 BATCH, BATCHES = 1 << 14, 200
 """Images of one, drawn at random, and how many of them: 3.3 million draws."""
-VERSION = 1
+VERSION = 2
 """Of how these are computed; part of the cache keys."""
 
 

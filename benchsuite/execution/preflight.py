@@ -5,10 +5,12 @@ pass, memory for the objective, and disk for records and weights. All problems a
 reported.
 """
 
+import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from shutil import which
 from typing import Any, TypeVar, cast
 
 from benchsuite.data import PairDataset
@@ -200,8 +202,15 @@ def _passed_as(run: Run) -> tuple[object, ...]:
     return (repr(method), *data, *(repr(getattr(setup, part)) for part in parts))
 
 
+def has_compiler() -> bool:
+    """Whether there is the C++ compiler that compiled towers take."""
+    return any(map(which, filter(None, (os.environ.get("CXX"), "g++", "clang++"))))
+
+
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
     name = f"method {method.card.name}"
+    if setup.training.compiled and not has_compiler():
+        yield "training.compiled", "there is no C++ compiler: install g++, name yours in CXX, or leave compiled out."
     if reads_paraphrases(method.needs, setup) and not len(split.paraphrases):
         yield f"data {setup.data.name}, {name}", str(no_paraphrases(split.name))
     if setup.clusters and "cluster" in method.needs:

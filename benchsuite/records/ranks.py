@@ -58,8 +58,8 @@ def narrow(values: Whole) -> Whole:
 
     Beyond 255 in rows of bytes, the low ones first: few ranks are large, so this is packed into fewer.
     """
-    if values.dtype.kind not in "iu":
-        raise TypeError(f"ranks are whole numbers, not {values.dtype}")
+    if values.dtype.kind not in "iu" or values.ndim != 1:
+        raise TypeError(f"ranks are one row of whole numbers, not {values.dtype} {values.shape}")
     low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
     if low >= 0 and 1 < (planes := -(-high.bit_length() // 8)) <= PLANES:
         return np.stack([(values >> 8 * plane & 255).astype(np.uint8) for plane in range(planes)])
@@ -119,8 +119,8 @@ def _unpacked(content: bytes, most: int) -> bytes:
         return content
     packed = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY)
     whole = packed.decompress(content, most)
-    if not packed.eof:
-        raise ValueError(f"cut off, or more than {most:,} bytes unpacked")
+    if not packed.eof or packed.unused_data:
+        raise ValueError(f"cut off, with more behind it, or more than {most:,} bytes unpacked")
     return whole
 
 
@@ -157,7 +157,9 @@ def _header(content: bytes) -> tuple[tuple[int, ...], "np.dtype[Any]", int]:
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of .npy")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(stream, max_header_size=HEADER)
+    shape, by_columns, dtype = read(stream, max_header_size=HEADER)
+    if by_columns and len(shape) > 1:
+        raise ValueError("its rows are not stored one after the other")
     return shape, dtype, stream.tell()
 
 
@@ -165,7 +167,7 @@ def _array(content: bytes, most: int) -> Whole:
     """The array of an .npy file; a ValueError says why it is none."""
     prefix = 10 if content[6:7] == b"\1" else 12  # magic, version and the length of the header
     shape, dtype, start = _header(content[: prefix + int.from_bytes(content[8:prefix], "little")])
-    in_planes = len(shape) == 2 and dtype == np.uint8 and shape[0] <= PLANES
+    in_planes = len(shape) == 2 and dtype == np.uint8 and 1 < shape[0] <= PLANES
     if (len(shape) != 1 and not in_planes) or dtype.kind not in "iu":
         raise ValueError(f"ranks are one row of whole numbers, not {dtype} {shape}")
     data = memoryview(content)[start:]
@@ -173,5 +175,8 @@ def _array(content: bytes, most: int) -> Whole:
         raise ValueError(f"its header says {math.prod(shape)} numbers, but it has {len(data) // dtype.itemsize}")
     if shape[-1] > most:
         raise ValueError(f"{shape[-1]:,} numbers, and {most:,} are what the counts of its record allow")
-    array: Whole = np.frombuffer(data, dtype).astype(np.int64)  # sums and products of narrow numbers would overflow
-    return 256 ** np.arange(shape[0]) @ array.reshape(shape) if in_planes else array
+    rows = np.frombuffer(data, dtype).reshape(shape if in_planes else (1, -1))
+    array: Whole = rows[0].astype(np.int64)  # sums and products of narrow numbers would overflow
+    for plane, row in enumerate(rows[1:], 1):
+        array += row.astype(np.int64) << 8 * plane
+    return array

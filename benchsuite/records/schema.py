@@ -81,6 +81,12 @@ def searches_of(done: Any) -> dict[Search, TunedBy]:
     return {(one.trials, tuple(sorted(one.searched))): one for one in (done.tuned, *done.also_tuned) if one}
 
 
+def of_each_search(done: Any) -> list[Any]:
+    """It once for each search that found it, as if there was no other."""
+    each = searches_of(done).values()
+    return [done.model_copy(update={"tuned": one, "also_tuned": []}) for one in each] if done.also_tuned else [done]
+
+
 class Result(Part):
     """One protocol's outcome: metrics are fractions, measures any numbers, counts are numbers of queries."""
 
@@ -123,7 +129,7 @@ class Sidecar(Part):
 
 
 class Record(Part):
-    """A finished run. Written once, never edited; `digest` covers everything else in it."""
+    """A finished run. Never edited; `digest` covers everything else in it."""
 
     record_schema: Literal[1] = Field(alias="schema")
     run_id: str
@@ -222,6 +228,10 @@ class Record(Part):
         read = uncovered(self.setup.data, self.digests.get(PARAPHRASES))
         if (right := run_id(setup_id, method_id, self.seed, read)) != self.run_id:
             yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
+        if len(searches_of(self)) < len(self.also_tuned) + (self.tuned is not None) or (
+            self.also_tuned and not self.tuned
+        ):
+            yield "also_tuned has a search twice, or tuned has none"
         if Path(self.ranks.file).name != self.ranks.file:
             yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'
         if self.weights and Path(self.weights.file).name != self.weights.file:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchsuite.errors import UsageError
+from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.files import lock_of, locked, put, read_stored, reason_of, require_writable, write_whole, writing_to
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
@@ -36,30 +36,31 @@ class Store:
 
     def write(self, record: Record, ranks: bytes) -> Path:
         """Store a run, ranks first. Its own folder goes."""
-        self._make_room(record)
+        before = self._outdated(record)
         write_whole(self.folder / record.ranks.file, ranks, overwrite=False)
         self._move_weights(record)
-        path = self.write_alone(record)
+        path = self.write_alone(record, overwrite=before is not None)
+        if before and before.ranks != record.ranks:
+            (self.folder / before.ranks.file).unlink(missing_ok=True)
+        if before and before.weights and before.weights != record.weights:
+            (self.folder / WEIGHTS / before.weights.file).unlink(missing_ok=True)
         self._failure_file(record.run_id).unlink(missing_ok=True)
         self.discard_checkpoints(record.run_id)
         return path
 
-    def write_alone(self, record: Record) -> Path:
+    def write_alone(self, record: Record, overwrite: bool = False) -> Path:
         """Store a record without its ranks: one that comes with benchsuite."""
         path = self._path(record)
-        write_whole(path, laid_out(record.as_json()).encode(), overwrite=False)
+        write_whole(path, laid_out(record.as_json()).encode(), overwrite=overwrite)
         return path
 
-    def _make_room(self, record: Record) -> None:
-        """The same run goes where not all searches are known that found it."""
-        path = self._path(record)
-        if not path.exists():
-            return
-        before = read_record(path)
-        if not searches_of(record).keys() <= searches_of(before).keys():
-            path.unlink()
-            if before.ranks != record.ranks:
-                (self.folder / before.ranks.file).unlink(missing_ok=True)
+    def _outdated(self, record: Record) -> Record | None:
+        """The stored record of the same run, if it does not know of all searches that found it."""
+        try:
+            before = read_record(self._path(record))
+        except (OSError, BenchsuiteError):  # there is none, or one that is refused and stays
+            return None
+        return None if searches_of(record).keys() <= searches_of(before).keys() else before
 
     def _path(self, record: Record) -> Path:
         return self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"

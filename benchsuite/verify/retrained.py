@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scipy import special
 
 from benchsuite.records.record_file import Finding
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, of_each_search
 
 DECIDES_DIGITS = ("platform", "processor", "device", "threads", "processes", "packages")
 """Of a record's environment: where all of these are equal, every digit must be."""
@@ -122,5 +122,5 @@ def apart(values: Sequence[float], comparisons: int, means_of: int = 1) -> float
 
 def is_other_seed(other: Record, record: Record) -> bool:
     """Whether it is of the same row under the same setup."""
-    mine, its = ((each.setup_id, each.configuration) for each in (record, other))
-    return mine == its and other.seed != record.seed
+    mine, its = ({(one.setup_id, one.configuration) for one in of_each_search(each)} for each in (record, other))
+    return bool(mine & its) and other.seed != record.seed

@@ -202,12 +202,12 @@ class TableWork:
         """Each run of the plans once, with all searches that found it, also those that its record knows of."""
         runs: dict[str, Run] = {}
         for run in (run for plan in self.plans for run in plan.runs):
-            same = (runs.get(run.run_id), self.contents.records.get(run.run_id))
-            found = {**searches_of(run), **{k: one for other in same if other for k, one in searches_of(other).items()}}
-            tuned = [*found.values()]
+            record = self.contents.records.get(run.run_id)
+            same = [other for other in (record, runs.get(run.run_id), run) if other]
+            tuned = [*{key: one for other in same for key, one in searches_of(other).items()}.values()]
             searched = {"tuned": next(iter(tuned), None), "also_tuned": tuned[1:]}
-            keep = {"keep_weights": self.keep_weights or run.keep_weights}
-            runs[run.run_id] = run.model_copy(update={**searched, **keep})
+            kept = self.keep_weights or run.keep_weights or bool(record and record.weights)
+            runs[run.run_id] = run.model_copy(update={**searched, "keep_weights": kept})
         return [*runs.values()]
 
     @cached_property
@@ -228,7 +228,7 @@ class TableWork:
     def without_weights(self) -> int:
         """How many runs are stored without the weights that they are now to keep."""
         records = self.contents.records
-        kept = [run for run in self.runs if run.keep_weights and run.run_id in records]
+        kept = [run for run in self.runs if run.keep_weights and self.state(run) == "stored"]
         return sum(records[run.run_id].weights is None for run in kept)
 
     def state(self, run: Run) -> str:

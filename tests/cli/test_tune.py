@@ -228,7 +228,7 @@ def test_both_regimes_are_planned_and_counted_apart(command: Command) -> None:
 
 
 def test_a_run_that_several_searches_found_is_in_the_rows_of_all(command: Command) -> None:
-    """The best of three may be the best of four, and rows as printed may find what tuned ones do."""
+    """The best of three may be the best of four."""
     before = Store(Path("runs")).read().records
 
     def shown() -> list[Record]:

@@ -14,6 +14,7 @@ from benchsuite.execution.events import Failed
 from benchsuite.execution.measure import Measured
 from benchsuite.execution.ticket import Status, Ticket, TicketFolder
 from benchsuite.planning.plan import Run, plan_run
+from benchsuite.records.schema import TunedBy
 from benchsuite.records.store import Store
 
 
@@ -46,9 +47,13 @@ def test_what_a_job_left_of_a_stored_run_is_removed(tmp_path: Path, run: Run, ma
         cluster.run(each.run_id, "a").write(Ticket.of(each))
         cluster.run(each.run_id, "a").answer(Measured(record, ranks))
     Store(tmp_path).write(record, ranks)
+    again = cluster.run(mine.run_id, "b")  # measured again, since a search found it that the record does not know
+    again.write(Ticket.of(mine.model_copy(update={"tuned": TunedBy(trials=2, trial=0, score=0.5, digest="d")})))
+    again.answer(Measured(record, ranks))
     cluster.forget_stored()
     assert not cluster.run(mine.run_id, "a").folder.exists()
     assert cluster.run(other.run_id, "a").answered
+    assert again.answered
 
 
 def test_a_damaged_file_of_a_job_is_named(tmp_path: Path, run: Run) -> None:

@@ -90,13 +90,13 @@ def read(source: str, tmp_path: Path, **variables: str) -> subprocess.CompletedP
 
 @pytest.mark.slow
 def test_a_dataset_of_the_hub_is_downloaded_once_and_a_revision_pins_it(hub: str, tmp_path: Path) -> None:
-    newest = read("me/pairs", tmp_path, HF_ENDPOINT=hub)
+    newest = read("hub:me/pairs", tmp_path, HF_ENDPOINT=hub)
     assert newest.stdout.split()[1:] == ["9", "a", "thing,", "number", "8"], newest.stderr
-    for which in ("me/pairs@a-tag", f"me/pairs@{commit('a-tag')}"):
+    for which in ("hub:me/pairs@a-tag", f"hub:me/pairs@{commit('a-tag')}"):
         pinned = read(which, tmp_path, HF_ENDPOINT=hub)
         assert pinned.stdout.split()[1:] == ["5", "a", "thing,", "number", "4"], pinned.stderr
         assert pinned.stdout.split()[0] != newest.stdout.split()[0]
         assert read(which, tmp_path, HF_HUB_OFFLINE="1").stdout == pinned.stdout
-    missing = read("me/pairs@no-such", tmp_path, HF_ENDPOINT=hub)
+    missing = read("hub:me/pairs@no-such", tmp_path, HF_ENDPOINT=hub)
     said = missing.stderr.strip().splitlines()[-1]
     assert "cc3m: me/pairs, revision no-such, is neither a folder nor a dataset that can be read from the hub" in said

@@ -134,6 +134,10 @@ RANKS: dict[str, Callable[[], bytes]] = {
     "numbers of no bytes": lambda: zipped({I2T: header(descr="'|V0'", shape=f"({2**40},)")}),
     "a bomb": bomb,
     "a bomb that says it is small": lambda: lying(bomb(GB // 4), 144),
+    "packed with more behind": lambda: lzma.compress(zipped(GOOD)) + lzma.compress(b"more"),
+    "a packed bomb": lambda: lzma.compress(bytes(GB // 4), preset=0),
+    "rows of bytes by columns": lambda: zipped({**GOOD, I2T: array(np.asfortranarray(np.ones((2, 4), np.uint8)))}),
+    "no rows of bytes": lambda: zipped({**GOOD, I2T: array(np.ones((0, 4), np.uint8))}),
     "many members": lambda: zipped({f"retrieval.{n}.npy": b"" for n in range(20_000)}),
     "too much for its counts": lambda: zipped({**GOOD, I2T: array(np.ones(1 << 20, np.int8))}),
 }

@@ -15,8 +15,10 @@ from benchsuite.records.schema import (
     Resumption,
     Sidecar,
     StoredNumber,
+    TunedBy,
     content_digest,
     contradictions,
+    of_each_search,
 )
 
 
@@ -195,6 +197,17 @@ def test_paraphrases_that_a_run_read_make_it_another_run(make_record: MakeRecord
     identity = {"setup": plain.setup_id, "method": plain.method_id, "seed": 0}
     assert plain.run_id == short_digest(identity)
     assert read.run_id == short_digest({**identity, "paraphrases": "p"})
+
+
+def test_other_searches_are_stored_only_where_there_are_any_and_each_once(make_record: MakeRecord) -> None:
+    short, long = (TunedBy(trials=n, trial=0, score=0.5, digest="d") for n in (2, 4))
+    assert "also_tuned" not in make_record(tuned=short)[0].as_json()
+    both = make_record(tuned=short, also_tuned=[long])[0]
+    assert [one["trials"] for one in both.as_json()["also_tuned"]] == [4]
+    assert [(one.tuned, one.also_tuned) for one in of_each_search(both)] == [(short, []), (long, [])]
+    for tuned, also in ((None, [short]), (short, [short.model_copy(update={"score": 0.9})]), (short, [long, long])):
+        with pytest.raises(ValidationError, match="also_tuned has a search twice, or tuned has none"):
+            make_record(tuned=tuned, also_tuned=also)
 
 
 def test_resumptions_and_weights_are_stored_only_where_there_are_any(make_record: MakeRecord) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from benchsuite.records.names import WEIGHTS_FILE, stem
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Sidecar
+from benchsuite.records.schema import Sidecar, TunedBy
 from benchsuite.records.store import Store
 
 
@@ -76,6 +77,26 @@ def test_a_second_measurement_keeps_the_first(store: Store, make_record: MakeRec
     store.write(first, ranks)
     store.write(second, ranks)
     assert store.read().records == {first.run_id: first}
+
+
+def test_a_record_is_replaced_when_another_search_found_the_run_and_not_before_the_new_one_is_there(
+    store: Store, make_sound: MakeRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, long = (TunedBy(trials=n, trial=0, score=0.5, digest="d") for n in (2, 4))
+    first, ranks = make_sound(tuned=short, cost={"tuning_trials": 2})
+    store.write(first, ranks)
+    again, other = make_sound(tuned=long, also_tuned=[short], cost={"tuning_trials": 4}, ranks={"i2t": np.array([1])})
+    assert (again.run_id, again.ranks == first.ranks) == (first.run_id, False)
+    with monkeypatch.context() as patch:
+        patch.setattr("benchsuite.records.store.write_whole", Mock(side_effect=OSError("no room")))
+        with pytest.raises(OSError, match="no room"):
+            store.write(again, other)
+    assert store.read().records == {first.run_id: first}
+    store.write(again, other)
+    assert store.read().records == {again.run_id: again}
+    assert not (store.folder / first.ranks.file).exists()
+    store.write(first, ranks)
+    assert store.read().records == {again.run_id: again}, "it knows of both searches"
 
 
 def test_a_second_measurement_keeps_the_first_without_hard_links(

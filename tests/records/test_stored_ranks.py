@@ -87,8 +87,8 @@ def test_files_of_before_in_numpys_own_packing_are_read(tmp_path: Path, sealed: 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (pack_ranks("x", [("retrieval.i2t", np.arange(300))])[0][:-20], "cut off, or more than "),
-        (lzma.compress(bytes(1 << 28), preset=1), "cut off, or more than "),
+        (pack_ranks("x", [("retrieval.i2t", np.arange(300))])[0][:-20], "cut off, with more behind it, or more than "),
+        (lzma.compress(bytes(1 << 28), preset=1), "cut off, with more behind it, or more than "),
         (lzma.compress(b"x" * 99, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 27}]), "Memory usage limit"),
         (lzma.compress(b"nothing"), "not a zip file"),
     ],

@@ -7,6 +7,7 @@ import torch
 from torch._dynamo.utils import counters
 
 from benchsuite.data.base import Split
+from benchsuite.execution.preflight import has_compiler
 from benchsuite.methods import create_method
 from benchsuite.setup import Setup
 from benchsuite.training import shares
@@ -19,6 +20,7 @@ def graphs() -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not has_compiler(), reason="there is no C++ compiler")
 def test_losses_are_those_of_plain_towers_and_evaluation_compiles_nothing(
     make_setup: Callable[..., Setup], split: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:

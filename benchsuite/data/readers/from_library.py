@@ -134,7 +134,7 @@ class FromLibrary(Indexed):
     @cached_property
     def _root(self) -> Path:
         """A folder, or a path that is none for what may be a hub name; anything else is refused."""
-        if on_hub(self.folder):
+        if on_hub(self.folder, plain=True):
             return Path(self.folder)
         return require_folder(self.card.name, self.folder, f"{LAYOUT}; or a hub name, as OWNER/NAME")
 
@@ -261,7 +261,7 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
     folder = Path(source).expanduser()
     datasets.disable_progress_bars()
     try:
-        name, revision = on_hub(source) or ("", None)
+        name, revision = on_hub(source, plain=True) or ("", None)
         stored = (
             datasets.load_dataset(name, config or None, revision=revision)
             if name

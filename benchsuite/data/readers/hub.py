@@ -1,4 +1,4 @@
-"""Datasets of the Hugging Face hub that are read as a folder would be: OWNER/NAME, or OWNER/NAME@REVISION."""
+"""Datasets of the Hugging Face hub in place of folders: hub:OWNER/NAME, or hub:OWNER/NAME@REVISION."""
 
 import re
 from functools import cache
@@ -6,14 +6,16 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError, first_line
 
+PREFIX = "hub:"
 HUB = re.compile(r"(?P<name>[\w-][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?")
 """A dataset on the Hugging Face hub, and which revision of it: one by its commit pins the files."""
 
 
-def on_hub(source: str) -> tuple[str, str | None] | None:
-    """Name and revision, if that is what it can be; where a folder OWNER is here, it is a path."""
-    found = None if Path(source).expanduser().parent.exists() else HUB.fullmatch(source)
-    return (found["name"], found["revision"]) if found else None
+def on_hub(source: str, plain: bool = False) -> tuple[str, str | None] | None:
+    """Name and revision of `hub:OWNER/NAME@REVISION`; `plain`: without the prefix, too, unless a path is meant."""
+    found = HUB.fullmatch(source.removeprefix(PREFIX))
+    is_meant = source.startswith(PREFIX) or (plain and found and not Path(found["name"]).parent.exists())
+    return (found["name"], found["revision"]) if found and is_meant else None
 
 
 @cache
