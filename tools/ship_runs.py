@@ -22,7 +22,11 @@ def main(results: str, recipe: str, *methods: str) -> None:
     backbone = next(iter(whole.backbones))
     tower = whole.setup(backbone).image
     records = sorted(
-        (one for one in contents.records.values() if one.method.name in methods and one.setup.image == tower),
+        (
+            one
+            for one in contents.records.values()
+            if one.method.name in methods and one.setup.image == tower and one.recipe == recipe
+        ),
         key=lambda record: (record.method.name, record.tuned is not None and bool(record.tuned.searched), record.seed),
     )
     if odd := sorted({record.method.name for record in records if not is_as_asked(record)}):

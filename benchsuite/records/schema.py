@@ -72,12 +72,8 @@ class TunedBy(Part):
     """The hyper-parameters that the trials drew; none where they drew the learning rate alone."""
 
 
-Search = tuple[int, tuple[str, ...]]
-"""How many trials, and of what."""
-
-
-def searches_of(done: Any) -> dict[Search, TunedBy]:
-    """Those that found a run, done or to be done: as printed and tuned, or a longer one, may have the same best."""
+def searches_of(done: Any) -> dict[tuple[int, tuple[str, ...]], TunedBy]:
+    """Those that found a run, done or to be done, by how many trials of what: several may have the same best."""
     return {(one.trials, tuple(sorted(one.searched))): one for one in (done.tuned, *done.also_tuned) if one}
 
 
@@ -210,12 +206,8 @@ class Record(Part):
     def as_json(self) -> dict[str, Any]:
         """Plain data, as stored: of a sealed record what it was sealed with, without what a setup has had since."""
         content = self.model_dump(mode="json", by_alias=True, exclude_unset=bool(self.digest))
-        absent = {
-            "also_tuned": not self.also_tuned,
-            "resumptions": not self.resumptions,
-            "weights": self.weights is None,
-        }
-        return {name: part for name, part in content.items() if not absent.get(name)}
+        absent = {name for name in ("also_tuned", "resumptions", "weights") if not getattr(self, name)}
+        return {name: part for name, part in content.items() if name not in absent}
 
     def contradictions(self) -> Iterator[str]:
         setup_id, method_id = self.setup.setup_id, self.method.method_id
@@ -228,9 +220,7 @@ class Record(Part):
         read = uncovered(self.setup.data, self.digests.get(PARAPHRASES))
         if (right := run_id(setup_id, method_id, self.seed, read)) != self.run_id:
             yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
-        if len(searches_of(self)) < len(self.also_tuned) + (self.tuned is not None) or (
-            self.also_tuned and not self.tuned
-        ):
+        if self.also_tuned and len(searches_of(self)) <= len(self.also_tuned):
             yield "also_tuned has a search twice, or tuned has none"
         if Path(self.ranks.file).name != self.ranks.file:
             yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'

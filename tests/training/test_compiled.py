@@ -39,7 +39,3 @@ def test_losses_are_those_of_plain_towers_and_evaluation_compiles_nothing(
     with torch.no_grad():
         compiled.encoder.image(torch.rand(3, 3, 32, 32))
     assert graphs() == after
-
-
-def test_compiling_is_part_of_the_setup(make_setup: Callable[..., Setup]) -> None:
-    assert make_setup(compiled=True).setup_id != make_setup().setup_id == make_setup(compiled=False).setup_id
