@@ -62,6 +62,7 @@ PLAIN: dict[str, Any] = {
         "steps": 30,
         "accumulation": 1,
         "precision": "fp32",
+        "compiled": False,
         "zero_stage": 0,
         "processes": 1,
         "clip_gradient": 0.0,
@@ -80,6 +81,7 @@ PLAIN: dict[str, Any] = {
 OTHER: dict[str, Any] = {
     "text.pool": "mean",
     "training.precision": "bf16",
+    "training.compiled": True,
     "training.zero_stage": 1,
     "augmentation.crop": [0.5, 1.0],
     "optimizer.name": "sgd",
