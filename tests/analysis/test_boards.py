@@ -6,7 +6,7 @@ from support.views import found, view_of
 from benchsuite.analysis.boards import Board, boards, paired
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import read_table
-from benchsuite.records.schema import Record, Result
+from benchsuite.records.schema import Record, Result, TunedBy
 from benchsuite.report.numbers import measured
 from benchsuite.setup import Protocol
 
@@ -36,6 +36,13 @@ def test_configurations_of_one_setup_stand_beside_each_other_with_their_seeds(ma
     assert dict(found.rows[0].values(task)) == dict(enumerate(HIGH))
     assert measured(found.rows[0].cell(task)) == "81.0 ± 2.5"
     assert (found.runs, found.seeds) == (8, [0, 1, 2])
+
+
+def test_a_run_that_two_searches_found_is_in_the_rows_of_both(make_runs: MakeRuns) -> None:
+    short, long = (TunedBy(trials=n, trial=0, score=0.5, digest="d") for n in (2, 4))
+    both = make_runs("infonce", (0.1,), tuned=short, also_tuned=[long])
+    rows = board(both, make_runs("infonce", (None, 0.2), tuned=short)).rows
+    assert sorted(sorted(row.records) for row in rows) == [[0], [0, 1]]
 
 
 def test_a_setup_with_one_configuration_is_a_board_only_for_runs_of_no_table(make_runs: MakeRuns) -> None:

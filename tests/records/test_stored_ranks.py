@@ -78,12 +78,6 @@ def test_what_is_no_file_of_arrays_is_refused(tmp_path: Path, sealed: Callable[.
             read_ranks(tmp_path, sealed(content))
 
 
-def test_files_of_before_in_numpys_own_packing_are_read(tmp_path: Path, sealed: Callable[..., Record]) -> None:
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **{"retrieval.i2t": np.array([1, 300], np.uint16)})
-    assert read_ranks(tmp_path, sealed(buffer.getvalue()))["retrieval.i2t"].tolist() == [1, 300]
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
