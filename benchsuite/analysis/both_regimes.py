@@ -10,6 +10,7 @@ from benchsuite.analysis.stats import Paired, compare
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.papers.claim import Claim
+from benchsuite.records.requests import REGIMES
 
 Outcome = Literal[
     "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "worse", "not known"
@@ -57,9 +58,8 @@ class InBothRegimes:
     @property
     def meaning(self) -> str:
         """Why it is that."""
-        verdicts = {"as printed": self.printed.verdict.kind, "tuned": self.tuned.verdict.kind}
-        lacking = {regime: kind for regime, kind in verdicts.items() if kind not in ANSWERS}
-        return "; ".join(f"{regime}: {kind}" for regime, kind in lacking.items()) or MEANING[self.outcome]
+        verdicts = zip(REGIMES.values(), (self.printed.verdict.kind, self.tuned.verdict.kind), strict=True)
+        return "; ".join(f"{words}: {kind}" for words, kind in verdicts if kind not in ANSWERS) or MEANING[self.outcome]
 
 
 def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:

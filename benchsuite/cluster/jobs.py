@@ -18,9 +18,9 @@ from benchsuite.execution.ticket import Ticket, TicketFolder, Watched, read_json
 from benchsuite.files import locked, write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
-from benchsuite.records.names import stem
+from benchsuite.records.names import record_name
 from benchsuite.records.record_file import read_record
-from benchsuite.records.schema import searches_of
+from benchsuite.records.schema import knows
 from benchsuite.setup import Part
 
 LOOK_SECONDS = 1.0
@@ -99,16 +99,13 @@ class ClusterFolder:
         return self.slurm / f"{job}_0_log.out"
 
     def forget_stored(self) -> None:
-        """Remove what jobs left of runs whose records are stored: of a command that ended between the two.
-
-        A record that does not know of all searches of the run is one from before.
-        """
+        """Remove what jobs left of runs whose records are stored, and not older: a command ended between the two."""
         for file in self._runs.glob("*/*/record.json"):
             folder = JobFolder(file.parent)
             with suppress(BenchsuiteError):
                 run = folder.ticket().run
-                file = self.results / f"{stem(run.method.name, run.seed, run.run_id)}.json"
-                if file.exists() and searches_of(run).keys() <= searches_of(read_record(file)).keys():
+                stored = self.results / record_name(run)
+                if stored.exists() and knows(read_record(stored), run):
                     folder.remove()
 
     def clean(self, job: str, others: Collection[str]) -> None:

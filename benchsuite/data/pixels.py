@@ -44,7 +44,8 @@ def augment(pixels: Tensor, parameters: Numbers) -> Tensor:
     if pixels.dim() == 5:  # frames side by side as channels of one image
         return augment(pixels.flatten(1, 2), parameters).reshape(pixels.shape)
     given = torch.as_tensor(parameters)
-    recolours = bool((given[:, 6] != 1).any() or (given[:, 7] != 0).any())  # asked where they are: a GPU would wait
+    *_, saturation, hue = given.unbind(1)
+    recolours = bool((saturation != 1).any() or (hue != 0).any())  # asked where they are: a GPU would wait
     x, y, half, mirror, brightness, contrast, saturation, hue = given.to(pixels, non_blocking=True).unbind(1)
     height, width = pixels.shape[-2:]
     columns, rows = window(half * mirror, x, width), window(half, y, height)

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import MEGABYTE
@@ -32,6 +33,11 @@ def stem(method: str, seed: int, run_id: str) -> str:
     """File name of a run without its ending. The run_id identifies the run."""
     clean = AWKWARD.sub("-", method).strip(".-") or "method"
     return f"{clean}-s{seed}-{run_id}"
+
+
+def record_name(run: Any) -> str:
+    """File name of the record of a run, done or to be done."""
+    return f"{stem(run.method.name, run.seed, run.run_id)}.json"
 
 
 def run_of(name: str) -> str:

@@ -35,11 +35,8 @@ ENCRYPTED = 1
 NPY = ".npy"
 KINDS = (np.uint8, np.int8, np.int16, np.int32, np.int64)
 """Of one row of whole numbers, narrow ones first."""
-XZ = b"\xfd7zXZ\0"
 PACKED: Sequence[Mapping[str, int]] = ({"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "pb": 0},)
 """By the byte alone, not by the one before it: two thirds of the room that numpy's own packing takes."""
-DICTIONARY = 1 << 26
-"""Bytes of memory that unpacking may take beside what is unpacked."""
 PLANES = 7
 """Rows of bytes at most: more would not fit the numbers that are made of them."""
 
@@ -115,9 +112,9 @@ def open_ranks(file: Path, content: bytes, results: Mapping[str, Result]) -> Sto
 
 def _unpacked(content: bytes, most: int) -> bytes:
     """What .xz holds, at most so many bytes; a ValueError otherwise. An .npz file of before is as it is."""
-    if not content.startswith(XZ):
+    if not content.startswith(b"\xfd7zXZ\0"):
         return content
-    packed = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY)
+    packed = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 26)  # bytes beside what is unpacked
     whole = packed.decompress(content, most)
     if not packed.eof or packed.unused_data:
         raise ValueError(f"cut off, with more behind it, or more than {most:,} bytes unpacked")

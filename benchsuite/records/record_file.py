@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from benchsuite.errors import RecordError
 from benchsuite.files import read_stored, reason_of
 from benchsuite.records.json_text import parse
-from benchsuite.records.names import LARGEST_RANKS, run_of, stem
+from benchsuite.records.names import LARGEST_RANKS, record_name, run_of
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 from benchsuite.records.shipped import shipped_digests
 
@@ -73,7 +73,7 @@ class RecordFile:
     def right_name(self) -> str:
         """The file name that the record must have."""
         assert self.record
-        return f"{stem(self.record.method.name, self.record.seed, self.record.run_id)}.json"
+        return record_name(self.record)
 
     @property
     def reason(self) -> str:

@@ -77,6 +77,11 @@ def searches_of(done: Any) -> dict[tuple[int, tuple[str, ...]], TunedBy]:
     return {(one.trials, tuple(sorted(one.searched))): one for one in (done.tuned, *done.also_tuned) if one}
 
 
+def knows(record: Any, run: Any) -> bool:
+    """Whether the record names all searches that found the run."""
+    return searches_of(run).keys() <= searches_of(record).keys()
+
+
 def of_each_search(done: Any) -> list[Any]:
     """It once for each search that found it, as if there was no other."""
     each = searches_of(done).values()

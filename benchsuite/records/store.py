@@ -13,10 +13,10 @@ from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.files import lock_of, locked, put, read_stored, reason_of, require_writable, write_whole, writing_to
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
-from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
+from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, record_name
 from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record, searches_of
+from benchsuite.records.schema import Record, knows
 
 
 class Store:
@@ -50,20 +50,17 @@ class Store:
 
     def write_alone(self, record: Record, overwrite: bool = False) -> Path:
         """Store a record without its ranks: one that comes with benchsuite."""
-        path = self._path(record)
+        path = self.folder / record_name(record)
         write_whole(path, laid_out(record.as_json()).encode(), overwrite=overwrite)
         return path
 
     def _outdated(self, record: Record) -> Record | None:
         """The stored record of the same run, if it does not know of all searches that found it."""
         try:
-            before = read_record(self._path(record))
+            before = read_record(self.folder / record_name(record))
         except (OSError, BenchsuiteError):  # there is none, or one that is refused and stays
             return None
-        return None if searches_of(record).keys() <= searches_of(before).keys() else before
-
-    def _path(self, record: Record) -> Path:
-        return self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
+        return None if knows(before, record) else before
 
     def discard_checkpoints(self, run_id: str) -> None:
         """Remove a run's checkpoints, which are of no use any more."""

@@ -17,7 +17,7 @@ from benchsuite.planning.recipe import recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, grouped, trial_run
 from benchsuite.records.contents import Contents
-from benchsuite.records.schema import searches_of
+from benchsuite.records.schema import knows, searches_of
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best
 from benchsuite.report.numbers import counted, paired
@@ -227,9 +227,8 @@ class TableWork:
     @property
     def without_weights(self) -> int:
         """How many runs are stored without the weights that they are now to keep."""
-        records = self.contents.records
-        kept = [run for run in self.runs if run.keep_weights and self.state(run) == "stored"]
-        return sum(records[run.run_id].weights is None for run in kept)
+        kept = [run.run_id for run in self.runs if run.keep_weights and self.state(run) == "stored"]
+        return sum(self.contents.records[run_id].weights is None for run_id in kept)
 
     def state(self, run: Run) -> str:
         """Whether a run is stored, to be done, or stored in a file that is refused.
@@ -237,7 +236,7 @@ class TableWork:
         A run whose record does not know of one of its searches is done again: a row has one search.
         """
         if record := self.contents.records.get(run.run_id):
-            return "stored" if searches_of(run).keys() <= searches_of(record).keys() else "to do"
+            return "stored" if knows(record, run) else "to do"
         return "refused" if run.run_id in self.contents.refused_runs else "to do"
 
     def states(self) -> list[dict[str, str]]:

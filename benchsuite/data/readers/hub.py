@@ -6,16 +6,16 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError, first_line
 
-PREFIX = "hub:"
-HUB = re.compile(r"(?P<name>[\w-][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?")
+HUB = re.compile(r"(?P<prefix>hub:)?(?P<name>[\w-][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?")
 """A dataset on the Hugging Face hub, and which revision of it: one by its commit pins the files."""
 
 
 def on_hub(source: str, plain: bool = False) -> tuple[str, str | None] | None:
     """Name and revision of `hub:OWNER/NAME@REVISION`; `plain`: without the prefix, too, unless a path is meant."""
-    found = HUB.fullmatch(source.removeprefix(PREFIX))
-    is_meant = source.startswith(PREFIX) or (plain and found and not Path(found["name"]).parent.exists())
-    return (found["name"], found["revision"]) if found and is_meant else None
+    found = HUB.fullmatch(source)
+    if found and (found["prefix"] or (plain and not Path(found["name"]).parent.exists())):
+        return found["name"], found["revision"]
+    return None
 
 
 @cache
