@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -22,13 +22,20 @@ from benchsuite.registry import tasks
 __all__ = ["Embedder", "Scores", "Task", "create_task", "tensor_of"]
 
 T = TypeVar("T")
+Each = Callable[[Callable[[Any], Tensor], Sequence[Any]], list[Tensor]]
+"""Encodes each batch of a list; processes of one training may share them."""
+
+
+def one_by_one(encode: Callable[[Any], Tensor], batches: Sequence[Any]) -> list[Tensor]:
+    """All here."""
+    return [encode(batch) for batch in batches]
 
 
 class Embedder:
     """L2-normalised embeddings of a model's sides; a split's images are encoded once for all tasks."""
 
-    def __init__(self, sides: Sides, batch: int = 256) -> None:
-        self._sides, self._batch = sides, batch
+    def __init__(self, sides: Sides, batch: int = 256, each: Each = one_by_one) -> None:
+        self._sides, self._batch, self._each = sides, batch, each
         self._images: dict[tuple[str, bool], Tensor] = {}
         self._once: dict[Hashable, Any] = {}
 
@@ -46,8 +53,8 @@ class Embedder:
             frames = math.prod(split.images[:1].shape[1:-3])  # 1 for pictures
             batch = max(1, self._batch // frames)
             starts = range(0, len(split), batch)
-            rows = [self._sides.pictures(split.images[i : i + batch], features) for i in starts]
-            self._images[key] = torch.cat(rows)
+            encode = lambda i: self._sides.pictures(split.images[i : i + batch], features)  # noqa: E731
+            self._images[key] = torch.cat(self._each(encode, starts))
         return self._images[key]
 
     @torch.inference_mode()
@@ -55,8 +62,8 @@ class Embedder:
         """[N, D] of the texts. Sorted by length before batching, to save padding."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         batches: list[Any] = [[texts[i] for i in order[k : k + self._batch]] for k in range(0, len(order), self._batch)]
-        rows = [self._sides.texts(batch, features) for batch in batches]
-        return torch.cat(rows)[torch.tensor(order).argsort()]
+        rows = torch.cat(self._each(lambda batch: self._sides.texts(batch, features), batches))
+        return rows[torch.tensor(order).argsort()]
 
 
 class Task(Options, ABC):

@@ -15,11 +15,18 @@ from benchsuite.planning.data_folders import open_dataset
 from benchsuite.records.recompute import recompute
 from benchsuite.records.schema import Result
 from benchsuite.setup import Data, Protocol, Setup
+from benchsuite.training.distributed import in_turns, take_buffers
 
 
 def evaluate(sides: Sides, protocols: Mapping[str, Protocol], dataset: PairDataset) -> dict[str, Scores]:
-    """These protocols, each on its own data if it has some."""
-    embedder = cache(lambda of: Embedder(sides))  # one for each dataset: images are cached by their split's name
+    """These protocols, each on its own data if it has some. All processes of a training call it alike.
+
+    They share the batches that are to be encoded; the scores are computed by each.
+    """
+    if isinstance(sides, TrainedSides):
+        take_buffers(sides.encoder)
+    # one for each dataset: images are cached by their split's name
+    embedder = cache(lambda of: Embedder(sides, each=in_turns))
     scores = {}
     for name, protocol in protocols.items():
         evaluated = opened(protocol.data) if protocol.data else dataset

@@ -13,6 +13,7 @@ import torch
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import DivergedError, RunError
+from benchsuite.evaluation.base import Scores
 from benchsuite.execution.evaluate import evaluate, opened, probe, results_of
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
@@ -54,7 +55,7 @@ def measure(run: Run, folder: Path | None = None) -> Measured:
 def take_part(
     run: Run, watch: Callable[[int], None], folder: Path | None, note: Callable[[str], None], every: Every | None
 ) -> Measured | None:
-    """Do the run together with the other processes of the group, if any. The first one evaluates; others have None.
+    """Do the run together with the other processes of the group, if any. The first one seals; others have None.
 
     `folder` is the run's own while it lasts, the same for all processes: its checkpoints are there, written at `every`
     so many minutes or steps, or never. `watch` hears of the steps of this process, `note` of what a user should know
@@ -73,23 +74,29 @@ def take_part(
     about = {"method": run.method.name, **run.method.hyperparameters, "seed": run.seed}
     with tracking(run.label, run.run_id, about):
         trained = train(own, method, split, run.seed, watch, prepared, partial(probe, run.setup, dataset), checkpoints)
-    if rank() > 0:
-        return None
     if not all(torch.isfinite(weights).all() for weights in trained.encoder.parameters()):
         raise DivergedError(f"{method.card.name}: after the last step, weights are not finite.")
+    started = time.perf_counter()
+    sides = TrainedSides(trained.encoder, trained.words, run.setup.image)
+    scores = evaluate(sides, run.setup.protocols, dataset)
+    trained.cost["evaluation_seconds"] = round(time.perf_counter() - started, 3)
+    if rank() > 0:
+        return None
     weights = kept_weights(run, trained, split, folder) if run.keep_weights else None
-    return sealed(run, trained, dataset, {**prepared.digests(), **read, "data": dataset.manifest().digest}, weights)
+    digests = {**prepared.digests(), **read, "data": dataset.manifest().digest}
+    return sealed(run, trained, scores, dataset, digests, weights)
 
 
 def sealed(
-    run: Run, trained: Trained, dataset: PairDataset, digests: dict[str, str], weights: Sidecar | None
+    run: Run,
+    trained: Trained,
+    scores: dict[str, Scores],
+    dataset: PairDataset,
+    digests: dict[str, str],
+    weights: Sidecar | None,
 ) -> Measured:
-    """Evaluate a finished training by the setup's protocols, and seal what is stored of the run."""
-    started = time.perf_counter()
-    protocols = run.setup.protocols
-    scores = evaluate(TrainedSides(trained.encoder, trained.words, run.setup.image), protocols, dataset)
-    seconds = round(time.perf_counter() - started, 3)
-    results = results_of(protocols, scores, dataset)
+    """The record of a finished training and of its scores, and the ranks that these follow from."""
+    results = results_of(run.setup.protocols, scores, dataset)
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
     tuning = {"tuning_trials": run.tuned.trials} if run.tuned else {}
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
@@ -102,7 +109,7 @@ def sealed(
             name: [eight_digits(value) if math.isfinite(value) else None for value in values]
             for name, values in trained.curves.items()
         },
-        cost={**trained.cost, "evaluation_seconds": seconds, **tuning},
+        cost={**trained.cost, **tuning},
         digests={**trained.digests, **digests},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,7 +1,7 @@
 """The global batch on every process, and gradients as if there were one process."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
@@ -9,12 +9,13 @@ from typing import TypeVar
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
 
 from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.shares import Shares
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 _alone = ContextVar("alone", default=False)
 
 
@@ -51,7 +52,7 @@ def shares_here(count: int) -> range:
 
 
 def patience() -> timedelta:
-    """How long a process waits for the others; long, because the first one evaluates during the training."""
+    """How long a process waits for the others: the slowest may read much more slowly than the first."""
     return timedelta(seconds=float(os.environ.get("BENCHSUITE_TIMEOUT", "3600")))
 
 
@@ -101,6 +102,19 @@ def gathered(value: T) -> list[T]:
     if world_size() > 1:
         dist.all_gather_object(values, value)
     return values
+
+
+def in_turns(compute: Callable[[Item], T], items: Sequence[Item]) -> list[T]:
+    """What `compute` makes of each item, on all processes; each of W makes every W-th one."""
+    parts = gathered([compute(item) for item in items[rank() :: world_size()]])
+    return [parts[number % world_size()][number // world_size()] for number in range(len(items))]
+
+
+def take_buffers(module: nn.Module) -> None:
+    """The first process's buffers for all: a tower's running statistics are those of a process's own rows."""
+    if world_size() > 1:
+        for buffer in module.buffers():
+            dist.broadcast(buffer, src=0)
 
 
 def largest(value: int, device: torch.device) -> int:

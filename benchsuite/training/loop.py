@@ -166,7 +166,7 @@ def train(
             trainee.watched = curves.keeps(step)
             passes = one_step(engine, feed, setup, step)
             if trainee.watched:
-                probed = probe(step + 1, curves.last, judged.eval(), words) if probe and rank() == 0 else {}
+                probed = probe(step + 1, curves.last, judged.eval(), words) if probe else {}
                 judged.train()
                 rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
                 curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
