@@ -59,13 +59,15 @@ from benchsuite.models.vectors import text_reader
 from benchsuite.planning.plan import plan_run
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.environment import environment
+from benchsuite.running import ACTIVATIONS
 from benchsuite.setup import Setup
-from benchsuite.training import feed, shares
+from benchsuite.training import feed
 from benchsuite.training.curves import Meter
 from benchsuite.training.distributed import leave_processes
 from benchsuite.training.engine import device, join_processes
 from benchsuite.training.loading import AHEAD
 from benchsuite.training.loop import train
+from benchsuite.training.shares import keeping
 
 CUDA = torch.cuda.is_available()
 BOUND = 1e-4
@@ -255,6 +257,8 @@ class Arm(NamedTuple):
     settings: Sequence[tuple[Any, Mapping[str, Any]]] = ()
     """Things and the values that their attributes have meanwhile."""
     work: Callable[[Training], Work] = lambda training: training.steps
+    activations: str = ""
+    """What forward passes keep, where it is not as without a choice."""
 
 
 CHOOSES = (cudnn, {"benchmark": True, "deterministic": False})
@@ -268,7 +272,8 @@ ARMS = (
     Arm("TF32 products", settings=[TF32]),
     Arm("compiled towers", {"compiled": True}),
     Arm("2 shares, twice the batch", {"processes": 2}),
-    Arm("2 shares, both kept", {"processes": 2}, [(shares, {"drops_activations": lambda count: False})]),
+    Arm("2 shares, both kept", {"processes": 2}, activations="kept"),
+    Arm("inputs of blocks kept", activations="blocks"),
     Arm("open_clip's loop", settings=[CHOOSES, TF32], work=open_clips),  # with what its command sets
     Arm("as is, again"),
 )
@@ -299,7 +304,9 @@ def of_arm(setup: Setup, arm: Arm, encoder: DualEncoder, steps: Steps, part: str
     with ExitStack() as stack:
         for thing, values in arm.settings:
             stack.enter_context(changed(thing, values))
+        os.environ[ACTIVATIONS] = arm.activations
         training = Training(setup, copy.deepcopy(encoder))
+        stack.enter_context(keeping(training.encoder))
         stack.callback(training.end)
         return measured(part, name, arm.work(training), setup.training.batch, steps)
 

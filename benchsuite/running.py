@@ -12,10 +12,13 @@ from benchsuite.errors import UsageError
 
 WORKERS = "BENCHSUITE_WORKERS"
 SKIP_BAD_PICTURES = "BENCHSUITE_SKIP_BAD_PICTURES"
+ACTIVATIONS = "BENCHSUITE_ACTIVATIONS"
 TRACK = "BENCHSUITE_TRACK"
 TRACK_FOLDER = "BENCHSUITE_TRACK_DIR"
 Way = Literal["tensorboard", "wandb", "trackio", "csv"]
 """Where the curves of runs can be watched."""
+Activations = Literal["kept", "blocks"]
+"""What a forward pass keeps for the backward pass: everything, or the inputs of the towers' blocks."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Running:
     """Processes that read the next batches ahead, for each training process; none: as the data ask for."""
     skip_bad_pictures: bool = False
     """Whether a training pair whose picture cannot be decoded is replaced, and counted in the record."""
+    activations: str = ""
+    """What forward passes keep; empty: everything, but of several shares on a GPU, or three on a CPU, nothing."""
     track: str = ""
     """In which way the curves of runs can be watched; in none if empty."""
     track_folder: str = "tracking"
@@ -35,6 +40,7 @@ class Running:
         """As variables; what is not chosen has none."""
         chosen = {} if self.workers is None else {WORKERS: str(self.workers)}
         chosen |= {SKIP_BAD_PICTURES: "1"} if self.skip_bad_pictures else {}
+        chosen |= {ACTIVATIONS: self.activations} if self.activations else {}
         return chosen | ({TRACK: self.track, TRACK_FOLDER: self.track_folder} if self.track else {})
 
     def set(self) -> None:
@@ -48,11 +54,16 @@ def running() -> Running:
     workers = given.get(WORKERS, "")
     if workers and not workers.isdecimal():
         raise UsageError(f'{WORKERS}="{workers}": it must be a number of processes, 0 or more.')
-    track = given.get(TRACK, "")
-    if track and track not in get_args(Way):
-        raise UsageError(f'{TRACK}="{track}": it must be one of {", ".join(get_args(Way))}.')
-    skip = given.get(SKIP_BAD_PICTURES, "") == "1"
-    return Running(int(workers) if workers else None, skip, track, given.get(TRACK_FOLDER, Running.track_folder))
+    for name, known in ((TRACK, get_args(Way)), (ACTIVATIONS, get_args(Activations))):
+        if (chosen := given.get(name)) and chosen not in known:
+            raise UsageError(f'{name}="{chosen}": it must be one of {", ".join(known)}.')
+    return Running(
+        int(workers) if workers else None,
+        given.get(SKIP_BAD_PICTURES, "") == "1",
+        given.get(ACTIVATIONS, ""),
+        given.get(TRACK, ""),
+        given.get(TRACK_FOLDER, Running.track_folder),
+    )
 
 
 def require_trainable_here() -> None:

@@ -282,6 +282,8 @@ class Training(Part):
     """Towers by `torch.compile`: faster on a GPU, other rounding. It takes a C++ compiler, and a minute at first."""
     zero_stage: Literal[0, 1, 2] = 0
     """DeepSpeed's ZeRO stage."""
+    overlap: bool = False
+    """With ZeRO 1 or 2: gradients are summed over processes while the backward pass goes on."""
     processes: Count = 1
     """Processes that share a batch."""
     clip_gradient: NonNegative = 0.0
@@ -291,6 +293,12 @@ class Training(Part):
     def _batch_divides_by_processes(self) -> Self:
         if self.batch % self.processes:
             raise ValueError(f"a batch of {self.batch} is not divisible by {self.processes} processes")
+        return self
+
+    @model_validator(mode="after")
+    def _overlaps_with_zero(self) -> Self:
+        if self.overlap and not self.zero_stage:
+            raise ValueError("overlap = true is for zero_stage = 1 or 2: without ZeRO, DeepSpeed sums after the pass")
         return self
 
 

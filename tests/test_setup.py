@@ -64,6 +64,7 @@ PLAIN: dict[str, Any] = {
         "precision": "fp32",
         "compiled": False,
         "zero_stage": 0,
+        "overlap": False,
         "processes": 1,
         "clip_gradient": 0.0,
     },
@@ -93,7 +94,7 @@ OTHER: dict[str, Any] = {
     "image.frames": "mean",
 }
 ONLY_CHOICE = {"selection"}
-COUPLED = {"text.pretrained", "image.mlp", "text.mlp"}
+COUPLED = {"text.pretrained", "training.overlap", "image.mlp", "text.mlp"}
 
 
 def leaves(part: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

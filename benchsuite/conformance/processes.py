@@ -21,7 +21,7 @@ from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
 from benchsuite.objectives.blocks import Sizes, sized
 from benchsuite.objectives.shares import shared
 from benchsuite.registry import load_plugin, methods
-from benchsuite.training.distributed import ProcessShares, gather, share, world_size
+from benchsuite.training.distributed import ProcessShares, gather_batch, share, world_size
 
 ROWS = 6
 STEPS = 3
@@ -74,7 +74,7 @@ def compute(subject: Subject) -> Values:
             rows = tensors(parts(method, mode), ROWS, seed=step % 2)
             mine = {n: encoder(t[share(ROWS)]) if t.is_floating_point() else t[share(ROWS)] for n, t in rows.items()}
             mine |= {n: mine[n].detach() for n in TEACHER_PARTS if n in mine}
-            batch = PairBatch(**{name: gather(part) for name, part in mine.items()})
+            batch = gather_batch(mine)
             torch.manual_seed(step)
             with sized(SMALL if world_size() > 1 else WHOLE), shared(ProcessShares()):
                 loss = _forward(method, batch, Clock(step, STEPS))

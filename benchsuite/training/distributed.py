@@ -135,9 +135,9 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: object, rows: Tensor) -> Tensor:
-        parts = [torch.empty_like(rows, memory_format=torch.contiguous_format) for _ in range(world_size())]
-        dist.all_gather(parts, rows.contiguous())
-        return torch.cat(parts)
+        whole = rows.new_empty(world_size() * len(rows), *rows.shape[1:])
+        dist.all_gather_into_tensor(whole, rows.contiguous())
+        return whole
 
     @staticmethod
     def backward(ctx: object, *gradients: Tensor) -> Tensor:
@@ -146,17 +146,20 @@ class _Gather(torch.autograd.Function):
         return whole[share(len(whole))]
 
 
-def gather(rows: Tensor) -> Tensor:
-    """All processes' rows, differentiable."""
-    if world_size() == 1:
-        return rows
-    all_rows: Tensor = _Gather.apply(rows)  # type: ignore[no-untyped-call]
-    return all_rows
-
-
 def gather_batch(parts: dict[str, Tensor]) -> PairBatch:
-    """The global batch from this process's parts of it."""
-    return PairBatch(**{name: gather(rows) for name, rows in parts.items()})
+    """The global batch from this process's parts of it: side by side, in one message for each kind of numbers."""
+    if world_size() == 1:
+        return PairBatch(**parts)
+    kinds: dict[tuple[torch.dtype, bool], list[str]] = {}
+    for name, rows in parts.items():
+        kinds.setdefault((rows.dtype, rows.requires_grad), []).append(name)
+    whole = {}
+    for names in kinds.values():
+        flat = [parts[name].reshape(len(parts[name]), -1) for name in names]
+        together: Tensor = _Gather.apply(torch.cat(flat, 1))  # type: ignore[no-untyped-call]
+        for name, rows in zip(names, together.split([part.shape[1] for part in flat], 1), strict=True):
+            whole[name] = rows.reshape(-1, *parts[name].shape[1:]).contiguous()
+    return PairBatch(**whole)
 
 
 class _Together(_Gather):

@@ -130,6 +130,11 @@ class Feed:
         pixels = {} if images is None else {name: self._pixels(images, a) for name, a in rows.augmentations.items()}
         return Inputs(pixels, rows.tokens, rows.extra)
 
+    def make_next(self) -> None:
+        """Make the rows of the next loss now, where no worker does it ahead."""
+        if self._ahead:
+            self._ahead.make_next()
+
     def skipped_by_all(self) -> list[int]:
         """The rows that any process replaced. Every process must ask."""
         return sorted({row for rows in gathered([*self.skipped]) for row in rows})

@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from pickle import Pickler
 from typing import Any, Generic, TypeVar, cast
@@ -108,6 +109,7 @@ class Ahead(Generic[T]):
         self.next = start
         """The number that comes next."""
         self._stop, self._workers = stop, workers
+        self._early: list[T | BenchsuiteError] = []
         self._made: Iterator[T | BenchsuiteError] = map(Made(make).__getitem__, range(start, stop))
         if workers:
             try:
@@ -118,7 +120,7 @@ class Ahead(Generic[T]):
 
     def __next__(self) -> T:
         try:
-            made = next(self._made)
+            made = self._early.pop() if self._early else next(self._made)
         except StopIteration:
             raise
         except BaseException as error:
@@ -134,6 +136,11 @@ class Ahead(Generic[T]):
             raise made
         self.next += 1
         return made
+
+    def make_next(self) -> None:
+        """Where there are no workers, make the next one now: a GPU computes meanwhile what it was given."""
+        if not self._workers and not self._early:
+            self._early = [*islice(self._made, 1)]
 
     def close(self) -> None:
         """End the workers. They hold nothing that would be lost."""

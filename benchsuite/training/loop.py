@@ -38,7 +38,7 @@ from benchsuite.training.engine import (
 )
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.needs import require_served
-from benchsuite.training.shares import encoded_in_shares, seed_torch
+from benchsuite.training.shares import encoded_in_shares, keeping, seed_torch
 from benchsuite.training.teachers import evaluated, follow_student, teacher_of
 from benchsuite.training.tracking import tracked
 
@@ -161,6 +161,7 @@ def train(
     saver = Saver(checkpoints, engine, curves, meter, steps, made_of, feed.skipped) if checkpoints else None
     with ExitStack() as last, closing(feed), saver or nullcontext():
         last.callback(engine.destroy)
+        last.enter_context(keeping(encoder))
         engine.train()
         for step in range(saver.resume() if saver else 0, steps):
             trainee.watched = curves.keeps(step)
@@ -190,7 +191,7 @@ def one_step(engine: Any, feed: Feed, setup: Setup, step: int) -> list[tuple[Los
     trainee: Trainee = engine.module
     set_learning_rate(engine.optimizer, learning_rate(setup, step))
     clock = Clock(step, setup.training.steps, feed.epoch(step))
-    passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
+    passes = [one_pass(engine, feed, part, clock) for part in range(setup.training.accumulation)]
     for loss, _ in passes:  # not before its backward pass: that would wait there for the GPU
         require_finite(loss, trainee.method, step)
     if not engine.was_step_applied():
@@ -200,13 +201,14 @@ def one_step(engine: Any, feed: Feed, setup: Setup, step: int) -> list[tuple[Los
     return passes
 
 
-def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:
+def one_pass(engine: Any, feed: Feed, part: int, clock: Clock) -> tuple[Loss, float]:
     """Forward, backward, and the engine's step, which updates weights once enough losses are in.
 
     Also the norm of the gradients accumulated so far, before clipping, if the step is watched.
     """
-    loss: Loss = engine(inputs, clock)
+    loss: Loss = engine(feed(clock.step, part), clock)
     engine.backward(loss.total)
+    feed.make_next()  # before the step, which waits for the GPU
     watched = engine.module.watched
     norm = gradient_norm(engine, stepped=False) if watched else math.nan
     engine.step()

@@ -6,12 +6,15 @@ first process are those of share 0, whatever the number of processes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from benchsuite.running import running
 from benchsuite.streams import derived_seed
 from benchsuite.training.distributed import shares_here
 from benchsuite.training.feed import Inputs
@@ -64,7 +67,44 @@ def drops_activations(count: int) -> bool:
     Values and gradients are the same, a step takes a forward pass longer. A GPU was to hold one share. The processes of
     a CPU would share its memory anyway, so two are kept; of sixteen, the sum is what no machine has.
     """
-    return torch.cuda.is_available() or count > KEPT
+    return not running().activations and (torch.cuda.is_available() or count > KEPT)
+
+
+def keeping(encoder: nn.Module) -> AbstractContextManager[None]:
+    """Within it, forward passes keep what the user chose, for one share or for several."""
+    return inputs_kept(blocks_of(encoder) if running().activations == "blocks" else ())
+
+
+def blocks_of(module: nn.Module) -> list[nn.Module]:
+    """What the innermost lists of modules with parts hold: layers of a transformer, residual blocks of a stage."""
+    inside = [block for child in module.children() for block in blocks_of(child)]
+    parts = [*module.children()] if isinstance(module, nn.ModuleList | nn.Sequential) else []
+    return inside or (parts if all(any(part.children()) for part in parts) else [])
+
+
+@contextmanager
+def inputs_kept(blocks: Iterable[nn.Module]) -> Iterator[None]:
+    """Within it, a forward pass keeps the input of each block alone; the backward pass does the block again."""
+    kept = [*blocks]
+    for block in kept:
+        block.forward = partial(_block, block, block.forward)
+    try:
+        yield
+    finally:
+        for block in kept:
+            del block.forward
+
+
+def _block(block: nn.Module, forward: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
+    """Running statistics follow its first pass alone."""
+    again: list[nn.Module] = []
+
+    def attempt(*inputs: Any, **named: Any) -> Any:
+        with unchanged_buffers(again):
+            again[:] = [block]
+            return forward(*inputs, **named)
+
+    return checkpoint(attempt, *inputs, use_reentrant=False, **named)
 
 
 @contextmanager

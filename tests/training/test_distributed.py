@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
+from deepspeed.runtime.zero import stage_1_and_2
 from support.forked import in_processes
 from torch import Tensor
 
 from benchsuite.data.base import Split
 from benchsuite.methods import create_method, method_class
+from benchsuite.models.towers import weights_digest
 from benchsuite.setup import Optimizer, Setup
 from benchsuite.training.distributed import gather_batch, rank, share, world_size
 from benchsuite.training.loop import train
@@ -30,8 +32,25 @@ def compute(number: int, folder: str, setup: Setup, split: Split) -> None:
     assert (rank(), world_size(), share(6)) == (number, 2, slice(3 * number, 3 * number + 3))
     trained = train(setup, create_method("infonce-learnable"), split, 0)
     taught = {name: teach(name, setup, split) for name in TAUGHT}
-    torch.save((trained.curves, trained.encoder.state_dict(), taught), f"{folder}/{number}.pt")
+    overlapped = [under_zero(stage, overlap, setup, split) for stage in (1, 2) for overlap in (False, True)]
+    torch.save((trained.curves, trained.encoder.state_dict(), taught, overlapped), f"{folder}/{number}.pt")
     dist.destroy_process_group()
+
+
+def under_zero(stage: int, overlap: bool, setup: Setup, split: Split) -> tuple[int, str]:
+    """How many buffers the gradients were put in, and the trained weights."""
+    training = setup.training.model_copy(update={"zero_stage": stage, "overlap": overlap})
+    buffers: list[int] = []
+    before = stage_1_and_2.DeepSpeedZeroOptimizer.setup_buckets
+
+    def watched(self: Any) -> None:
+        before(self)
+        buffers.append(len(self.ipg_buckets[torch.float32].buffer))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stage_1_and_2.DeepSpeedZeroOptimizer, "setup_buckets", watched)
+        trained = train(setup.model_copy(update={"training": training}), create_method("infonce"), split, 0)
+    return max(buffers), weights_digest(trained.encoder)
 
 
 def teach(name: str, setup: Setup, split: Split) -> dict[str, Tensor]:
@@ -62,11 +81,17 @@ def test_two_processes_train_as_one(
     together: list[tuple[Any, ...]], smooth_setup: Callable[..., Setup], split: Split
 ) -> None:
     alone = train(smooth_setup(), create_method("infonce-learnable"), split, 0)
-    for curves, weights, _ in together:
+    for curves, weights, *_ in together:
         assert curves["loss"] == pytest.approx(alone.curves["loss"], rel=1e-5, abs=1e-5)
         assert curves["temperature"] == pytest.approx(alone.curves["temperature"], abs=1e-5)
         for name, value in alone.encoder.state_dict().items():
             assert torch.allclose(weights[name], value, atol=1e-5), name
+
+
+def test_gradients_that_are_summed_meanwhile_are_the_same(together: list[tuple[Any, ...]]) -> None:
+    for *_, overlapped in together:
+        assert [buffers for buffers, _ in overlapped] == [1, 2, 1, 2]
+        assert len({weights for _, weights in overlapped}) == 1
 
 
 @pytest.mark.parametrize("name", TAUGHT)
@@ -74,7 +99,7 @@ def test_two_processes_keep_the_teacher_heads_and_queue_of_one(
     together: list[tuple[Any, ...]], smooth_setup: Callable[..., Setup], split: Split, name: str
 ) -> None:
     alone = teach(name, smooth_setup(), split)
-    for *_, taught in together:
+    for _, _, taught, _ in together:
         assert taught[name].keys() == alone.keys()
         for part, value in alone.items():
             assert torch.allclose(taught[name][part], value, atol=1e-5), part

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,8 +26,8 @@ from benchsuite.methods import create_method
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.vectors import text_reader
 from benchsuite.setup import MLP, Augmentation, Data, ImageTower, Setup, TextTower
-from benchsuite.training import loading
-from benchsuite.training.feed import Feed, Inputs
+from benchsuite.training import loading, loop
+from benchsuite.training.feed import Feed, Inputs, Rows
 from benchsuite.training.loading import Ahead
 from benchsuite.training.loop import train
 
@@ -139,6 +140,29 @@ def test_a_training_is_the_same_for_any_number_of_workers(
         return made.curves, made.digests, [weights.tolist() for weights in made.encoder.parameters()]
 
     assert trained("0") == trained("3")
+
+
+def test_without_workers_the_next_batch_is_made_before_a_step_ends(
+    data: dict[str, Split], make_setup: MakeSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a GPU computes meanwhile."""
+    made: list[int] = []
+    by_then: list[int] = []
+    read, norm = Feed._read, loop.gradient_norm
+
+    def reading(feed: Feed, number: int) -> Rows:
+        made.append(number)
+        return read(feed, number)
+
+    def before_the_step(engine: Any, stepped: bool) -> float:
+        by_then.append(made[-1])
+        return norm(engine, stepped)
+
+    monkeypatch.setattr(Feed, "_read", reading)
+    monkeypatch.setattr(loop, "gradient_norm", before_the_step)
+    train(make_setup(batch=8, steps=4), create_method("infonce"), data["pictures"], 0)
+    assert made == [0, 1, 2, 3]
+    assert by_then == [1, 2, 3, 3]
 
 
 def test_numbers_come_in_order_though_workers_take_turns_at_being_slow() -> None:

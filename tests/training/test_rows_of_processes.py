@@ -90,6 +90,23 @@ def entries(name: str) -> int:
     return counted.count
 
 
+def messages() -> dict[str, Any]:
+    """How often a batch of embeddings, teachers' embeddings, experts and numbers passes between processes."""
+    own = {name: torch.randn(ROWS // 2, WIDTH, requires_grad=True) for name in ("image", "text", "image_view")}
+    own |= {"image_teacher": torch.randn(ROWS // 2, WIDTH), "image_expert": torch.randn(ROWS // 2, 3)}
+    own |= {"index": torch.arange(ROWS // 2), "cluster": torch.arange(ROWS // 2)}
+    calls: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("all_gather", "all_gather_into_tensor", "all_reduce", "broadcast"):
+            given = getattr(dist, name)
+            patch.setattr(dist, name, lambda *a, g=given, n=name, **k: calls.append(n) or g(*a, **k))
+        batch = gather_batch(own)
+        (batch.image + batch.text).square().sum().backward()
+    rows = {name: getattr(batch, name) for name in own}
+    mine = {name: torch.equal(part[share(ROWS)], own[name]) and part.is_contiguous() for name, part in rows.items()}
+    return {"calls": calls, "mine": mine, "learns": [name for name, part in rows.items() if part.requires_grad]}
+
+
 def gauges(name: str) -> dict[str, float]:
     torch.manual_seed(0)
     with shared(ProcessShares()), sized(SIZES["blocks"]):
@@ -108,7 +125,7 @@ def found() -> dict[str, Any]:
 def process(number: int, folder: str) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=number, world_size=2)
-    torch.save(found(), f"{folder}/{number}.pt")
+    torch.save({**found(), "messages": messages()}, f"{folder}/{number}.pt")
     dist.destroy_process_group()
 
 
@@ -145,3 +162,11 @@ def test_terms_and_gauges_are_those_of_the_whole_batch_on_every_process(
 ) -> None:
     for name, expected in alone["gauges"].items():
         assert together[0]["gauges"][name] == together[1]["gauges"][name] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_batch_passes_in_one_message_for_each_kind_of_numbers(together: list[dict[str, Any]]) -> None:
+    for values in together:
+        found = values["messages"]
+        assert found["calls"] == [*["all_gather_into_tensor"] * 3, "all_reduce"]
+        assert all(found["mine"].values())
+        assert found["learns"] == ["image", "text", "image_view"]

@@ -13,8 +13,8 @@ from benchsuite.errors import UsageError
 from benchsuite.methods import Clock, create_method, method_class
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.tokenizer import Tokens, words_for
-from benchsuite.models.towers import weights_digest
-from benchsuite.setup import Setup
+from benchsuite.models.towers import image_encoder, weights_digest
+from benchsuite.setup import ImageTower, Setup
 from benchsuite.training import distributed, shares
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.loop import Trainee, train
@@ -98,6 +98,46 @@ def test_dropping_activations_changes_no_bit(
     kept, again = found
     assert kept.curves == again.curves
     assert weights_digest(kept.encoder) == weights_digest(again.encoder)
+
+
+def deep(setup: Setup, **training: object) -> Setup:
+    """With two layers in each tower; the ResNet of the fixture has as many blocks in a stage."""
+    text = setup.text.model_copy(update={"config": {**setup.text.config, "n_layers": 2}})
+    return setup.model_copy(update={"text": text, "training": setup.training.model_copy(update=training)})
+
+
+@pytest.mark.parametrize("training", [{"processes": 1}, {"zero_stage": 2}, {"precision": "bf16"}], ids=str)
+@pytest.mark.parametrize(
+    "tower", [{"timm": "test_vit", "options": {"img_size": 32, "depth": 2}}, {"timm": "test_resnet"}]
+)
+def test_keeping_only_inputs_of_blocks_changes_no_bit(
+    setup: Setup, split: Split, monkeypatch: pytest.MonkeyPatch, training: dict[str, object], tower: dict[str, object]
+) -> None:
+    under = deep(setup, **training).model_copy(update={"image": ImageTower(**tower)})
+    found = []
+    for activations in ("", "blocks"):
+        monkeypatch.setenv("BENCHSUITE_ACTIVATIONS", activations)
+        torch.manual_seed(0)
+        found.append(train(under, create_method("infonce"), split, 0))
+    kept, again = found
+    assert kept.curves == again.curves
+    assert weights_digest(kept.encoder) == weights_digest(again.encoder)
+    assert not any("forward" in vars(part) for part in again.encoder.modules())
+
+
+@pytest.mark.parametrize(("name", "share"), [("test_resnet", 0.75), ("test_vit", 0.3), ("test_efficientnet", 0.5)])
+def test_of_blocks_little_but_the_inputs_is_kept(name: str, share: float) -> None:
+    """The stems of these small towers are large beside their blocks."""
+    tower = image_encoder(ImageTower(timm=name))
+    blocks, saved = shares.blocks_of(tower), []
+    for kept in ([], blocks):
+        sizes: list[int] = []
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda t, s=sizes: s.append(t.nbytes) or t, lambda t: t)  # type: ignore[misc]
+        with shares.inputs_kept(kept), hooks:
+            tower(torch.rand(8, 3, 160, 160))
+        saved.append(sum(sizes))
+    assert len(blocks) > 3
+    assert saved[1] < share * saved[0]
 
 
 def test_in_bf16_gradients_of_shares_add_up_in_fp32(

@@ -23,7 +23,7 @@ from benchsuite.cli.shared.options import (
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
-from benchsuite.running import Running, Way, require_trainable_here
+from benchsuite.running import Activations, Running, Way, require_trainable_here
 from benchsuite.setup import MODEL
 
 if TYPE_CHECKING:
@@ -128,6 +128,15 @@ class TrainingOptions:
         ),
     ] = False
 
+    activations: Annotated[
+        Activations | None,
+        typer.Option(
+            help="What a forward pass keeps for its backward pass: kept: everything, of all shares of a batch, where "
+            "memory allows it; blocks: the inputs of the towers' blocks, for least memory and one more forward pass. "
+            "Default: everything, but of several shares on a GPU nothing. Results are the same.",
+        ),
+    ] = None
+
     @property
     def folders(self) -> dict[str, str]:
         return parse_folders(self.data) | ({MODEL: self.model} if self.model else {})
@@ -162,7 +171,8 @@ class TrainingOptions:
 
             require_library(tracking.track)
             track, folder = tracking.track, tracking.track_dir or folder
-        Running(self.workers, self.skip_bad_pictures, track, str(folder.absolute())).set()
+        activations = self.activations or ""
+        Running(self.workers, self.skip_bad_pictures, activations, track, str(folder.absolute())).set()
 
     def session(self, jobs: int | None = None, max_jobs: int | None = None) -> "Session":
         """Does runs on this machine or a cluster, stores them in `--results`, and shows them on the terminal."""
