@@ -157,7 +157,7 @@ def gather_batch(parts: dict[str, Tensor]) -> PairBatch:
     for names in kinds.values():
         flat = [parts[name].reshape(len(parts[name]), -1) for name in names]
         together: Tensor = _Gather.apply(torch.cat(flat, 1))  # type: ignore[no-untyped-call]
-        for name, rows in zip(names, together.split([part.shape[1] for part in flat], 1), strict=True):
+        for name, rows in zip(names, torch.split(together, [part.shape[1] for part in flat], 1), strict=True):
             whole[name] = rows.reshape(-1, *parts[name].shape[1:]).contiguous()
     return PairBatch(**whole)
 
