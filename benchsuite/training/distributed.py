@@ -136,7 +136,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: object, rows: Tensor) -> Tensor:
         whole = rows.new_empty(world_size() * len(rows), *rows.shape[1:])
-        dist.all_gather_into_tensor(whole, rows.contiguous())
+        dist.all_gather([*whole.chunk(world_size())], rows.contiguous())
         return whole
 
     @staticmethod

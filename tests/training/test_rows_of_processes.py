@@ -97,7 +97,7 @@ def messages() -> dict[str, Any]:
     own |= {"index": torch.arange(ROWS // 2), "cluster": torch.arange(ROWS // 2)}
     calls: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("all_gather", "all_gather_into_tensor", "all_reduce", "broadcast"):
+        for name in ("all_gather", "all_reduce", "broadcast"):
             given = getattr(dist, name)
             patch.setattr(dist, name, lambda *a, g=given, n=name, **k: calls.append(n) or g(*a, **k))
         batch = gather_batch(own)
@@ -167,6 +167,6 @@ def test_terms_and_gauges_are_those_of_the_whole_batch_on_every_process(
 def test_a_batch_passes_in_one_message_for_each_kind_of_numbers(together: list[dict[str, Any]]) -> None:
     for values in together:
         found = values["messages"]
-        assert found["calls"] == [*["all_gather_into_tensor"] * 3, "all_reduce"]
+        assert found["calls"] == [*["all_gather"] * 3, "all_reduce"]
         assert all(found["mine"].values())
         assert found["learns"] == ["image", "text", "image_view"]
