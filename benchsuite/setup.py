@@ -274,6 +274,9 @@ class Training(Part):
     """Pairs in a loss."""
     steps: Count
     """Optimizer steps."""
+    window: Count | None = None
+    """Shuffle pairs among so many: thousands that follow one another in the data are shuffled as groups first, so a
+    slow disk reads in few places. None: among all."""
     accumulation: Count = 1
     """Losses in an optimizer step."""
     precision: Literal["fp32", "bf16"] = "fp32"

@@ -60,6 +60,7 @@ PLAIN: dict[str, Any] = {
     "training": {
         "batch": 64,
         "steps": 30,
+        "window": None,
         "accumulation": 1,
         "precision": "fp32",
         "compiled": False,
@@ -83,6 +84,7 @@ OTHER: dict[str, Any] = {
     "text.pool": "mean",
     "training.precision": "bf16",
     "training.compiled": True,
+    "training.window": 5000,
     "training.zero_stage": 1,
     "augmentation.crop": [0.5, 1.0],
     "optimizer.name": "sgd",

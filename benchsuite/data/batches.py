@@ -35,6 +35,10 @@ def no_paraphrases(split: str) -> UsageError:
     )
 
 
+GROUP = 1000
+"""Pairs that stay near each other where pairs are shuffled within a window; a tar file holds some thousands."""
+
+
 @dataclass(frozen=True)
 class BatchPlan:
     """All batches of a training under one seed. Epochs are shuffled; the last, incomplete batch of each is dropped."""
@@ -43,6 +47,8 @@ class BatchPlan:
     batch: int
     augmentation: Augmentation
     seed: int
+    window: int | None = None
+    """Pairs are shuffled among so many of them; none: among all."""
 
     def __post_init__(self) -> None:
         if self.batch > len(self.split):
@@ -68,7 +74,7 @@ class BatchPlan:
     def index(self, step: int) -> NDArray[np.int64]:
         """Positions of the step's pairs."""
         epoch, number = divmod(step, self.steps_per_epoch)
-        order = epoch_order(self.seed, epoch, len(self.split))
+        order = epoch_order(self.seed, epoch, len(self.split), self.window)
         return order[number * self.batch : (number + 1) * self.batch].astype(np.int64)
 
     def draw(self, step: int) -> Draw:
@@ -125,10 +131,18 @@ def _drawn(texts: TextsOfImages, index: NDArray[np.int64], generator: np.random.
 
 
 @lru_cache(maxsize=1)
-def epoch_order(seed: int, epoch: int, count: int) -> NDArray[np.generic]:
-    """The shuffled positions of an epoch: cached, as shuffling takes longer than a step, and small, for each worker."""
-    numbers = np.arange(count, dtype=np.min_scalar_type(count))
-    return numpy_stream(seed, "order", epoch).permutation(numbers)
+def epoch_order(seed: int, epoch: int, count: int, window: int | None = None) -> NDArray[np.generic]:
+    """The shuffled positions of an epoch: cached, as shuffling takes longer than a step, and small, for each worker.
+
+    With a window, whole groups of neighbours are shuffled first, then the pairs of each window: a window's pictures lie
+    in few places of a disk.
+    """
+    numbers, stream = np.arange(count, dtype=np.min_scalar_type(count)), numpy_stream(seed, "order", epoch)
+    if window is None:
+        return stream.permutation(numbers)
+    groups = np.split(numbers, range(GROUP, count, GROUP))
+    near = np.concatenate([groups[number] for number in stream.permutation(len(groups))])
+    return np.concatenate([stream.permutation(part) for part in np.split(near, range(window, count, window))])
 
 
 def augmentation_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:

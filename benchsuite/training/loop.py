@@ -143,7 +143,7 @@ def train(
     join_processes()
     if (shares := setup.training.processes) % world_size():
         raise UsageError(f"{world_size()} processes are running; the setup is for {shares}, or fewer that divide it.")
-    plan = BatchPlan(split, setup.training.batch, setup.augmentation, seed)
+    plan = BatchPlan(split, setup.training.batch, setup.augmentation, seed, setup.training.window)
     words = text_reader(setup, split)
     encoder = seeded_encoder(setup, words.size if words else 0, seed, image_inputs=split.images.shape[-1])
     digests = {"initial_weights": weights_digest(encoder), "batches": plan.digest()}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.data.base import Split
-from benchsuite.data.batches import BatchPlan, augmentation_parameters, epoch_order
+from benchsuite.data.batches import GROUP, BatchPlan, augmentation_parameters, epoch_order
 from benchsuite.data.pixels import augmented_rendering
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
@@ -83,6 +83,22 @@ def test_an_order_is_one_permutation_in_the_smallest_numbers(n: int, bytes_each:
     assert np.array_equal(order, numpy_stream(3, "order", 1).permutation(n))
     assert order.nbytes == n * bytes_each
     assert epoch_order.cache_info().maxsize == 1, "each worker would hold several epochs"
+
+
+@given(n=st.integers(1, 30_000), window=st.integers(1, 12_000))
+def test_within_a_window_pairs_lie_in_few_places(n: int, window: int) -> None:
+    order = epoch_order(3, 1, n, window).astype(int)
+    assert np.array_equal(np.sort(order), np.arange(n))
+    for first in range(0, n, window):
+        assert len({*order[first : first + window] // GROUP}) <= window / GROUP + 3
+
+
+def test_pairs_of_a_window_are_mixed_and_each_epoch_has_windows_of_its_own() -> None:
+    orders = [epoch_order(0, epoch, 20_000, 4_000) for epoch in (0, 1)]
+    assert orders[0].dtype == np.uint16
+    groups = [order[:4_000] // GROUP for order in orders]
+    assert {*groups[0]} != {*groups[1]}
+    assert 0.1 < np.mean(groups[0][1:] == groups[0][:-1]) < 0.4  # as of four groups, not one after the other
 
 
 def test_digest_moves_with_captions_and_crops() -> None:

@@ -142,6 +142,14 @@ def test_a_training_is_the_same_for_any_number_of_workers(
     assert trained("0") == trained("3")
 
 
+def test_a_window_gives_other_batches(data: dict[str, Split], make_setup: MakeSetup) -> None:
+    digests = [
+        train(make_setup(batch=8, steps=1, window=window), create_method("infonce"), data["pictures"], 0).digests
+        for window in (None, 8)
+    ]
+    assert digests[0]["batches"] != digests[1]["batches"]
+
+
 def test_without_workers_the_next_batch_is_made_before_a_step_ends(
     data: dict[str, Split], make_setup: MakeSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
