@@ -54,11 +54,6 @@ def test_a_subclass_adds_and_overrides() -> None:
     assert Larger(rate=-1).options()["rate"] == -1
 
 
-def test_given_values_replace_defaults_and_nothing_else() -> None:
-    assert Small(rate=0.1).options() == {"width": 4, "rate": 0.1, "mode": "a"}
-    assert Small().options()["rate"] == 0.5
-
-
 def test_a_new_default_without_annotation_is_the_default() -> None:
     class Warmer(Small):
         rate = 0.9
@@ -83,12 +78,6 @@ def test_a_required_option_must_be_given() -> None:
 def test_a_misspelt_option_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r'Small: option "widht" .*mode, rate, width.*Did you mean "width"\?'):
         Small(widht=3)
-
-
-def test_an_option_like_no_other_gets_the_list_and_no_guess() -> None:
-    with pytest.raises(UsageError, match="mode, rate, width") as caught:
-        Small(zzz=1)
-    assert "Did you mean" not in str(caught.value)
 
 
 def test_text_from_the_command_line_becomes_the_fields_type() -> None:

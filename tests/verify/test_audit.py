@@ -229,13 +229,6 @@ def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Pat
     assert any("films: v2t_ranks are below 1" in what for what in store(11, v2t_ranks=np.array([0, 2])))
 
 
-def test_a_wrong_name_is_found(folder: Path) -> None:
-    file = file_of(folder, 1)
-    file.rename(folder / "renamed.json")
-    (problem,) = looked_at(folder).problems
-    assert (problem.file, problem.fix) == ("renamed.json", f"name it {file.name}, or delete this copy")
-
-
 def test_files_of_others_and_leftovers_are_notes(folder: Path, make_sound: MakeRecord) -> None:
     (folder / "package.json").write_text('{"name": "x"}')
     (folder / "README.md").write_text("mine")
@@ -252,13 +245,6 @@ def test_files_of_others_and_leftovers_are_notes(folder: Path, make_sound: MakeR
         "README.md",
         "infonce-s8.0123.ranks.npz",
     ]
-
-
-def test_damaged_notes_and_requests_are_problems(folder: Path) -> None:
-    (folder / "aaaa.failed.json").write_text("[]")
-    (folder / "tables").mkdir()
-    (folder / "tables" / "x.json").write_text("{")
-    assert [one.file for one in looked_at(folder).problems] == ["aaaa.failed.json", "tables/x.json"]
 
 
 def test_other_versions_and_edited_plugins_are_noted(
