@@ -29,13 +29,6 @@ def python(code: str, *paths: Path) -> str:
     return done.stdout.strip()
 
 
-def test_pandas_is_imported_only_when_asked() -> None:
-    code = "import sys, benchsuite.analysis.results, benchsuite.report.site\nfrom benchsuite.cli import main"
-    for arguments in (["list", "methods"], ["verify", "nowhere"], ["--help"], ["export", "--help"]):
-        code += f"\ntry: main({arguments})\nexcept SystemExit: pass"
-    assert python(f"{code}\nprint('loaded:', 'pandas' in sys.modules)").endswith("loaded: False")
-
-
 def test_public_names_load_on_first_use() -> None:
     code = "import benchsuite, sys; print('torch' in sys.modules); benchsuite.Method; print('torch' in sys.modules)"
     assert python(code).split() == ["False", "True"]

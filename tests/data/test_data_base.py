@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchsuite.cards import Card
-from benchsuite.data import create_dataset
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
@@ -34,11 +33,6 @@ def test_a_split_is_read_by_name_and_once() -> None:
 def test_an_unknown_split_lists_those_there_are() -> None:
     with pytest.raises(UsageError, match=r'tiny: split "tset" does not exist \(known: test, train\)\. Did you mean'):
         Tiny().split("tset")
-
-
-def test_an_unknown_dataset_is_refused() -> None:
-    with pytest.raises(UsageError, match='Did you mean "scenes"'):
-        create_dataset("scene")
 
 
 @pytest.mark.parametrize(

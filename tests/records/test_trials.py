@@ -8,7 +8,7 @@ from support.made_trials import RULE
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.records.schema import MethodPart, row_id, trial_seed
-from benchsuite.records.trials import Trial, TrialsFile, best, read_trials, require_rule, trials_digest, write_trials
+from benchsuite.records.trials import Trial, TrialsFile, read_trials, require_rule, trials_digest, write_trials
 
 
 def trial(number, score=0.5, method="infonce", replicate=0, **more):
@@ -58,16 +58,6 @@ def test_a_row_is_the_method_but_for_what_each_replicate_searches():
 
 def test_a_digest_covers_which_trials_there_are():
     assert trials_digest([trial(1), trial(0)]) == trials_digest([trial(0), trial(1)]) != trials_digest([trial(0)])
-
-
-def test_of_equal_scores_the_first_trial_is_the_best():
-    assert best([trial(2, 0.7), trial(1, 0.7), trial(0, None), trial(3, 0.6)]) == trial(1, 0.7)
-
-
-def test_own_rate_and_length_are_part_of_the_method():
-    part = trial(0).method
-    changed = [part.model_copy(update=change) for change in ({"learning_rate": None}, {"longer": 2.0})]
-    assert len({part.method_id, *(other.method_id for other in changed)}) == 3
 
 
 def test_a_file_under_the_name_of_another_recipe_is_refused(tmp_path):
