@@ -32,7 +32,6 @@ REPRO = ["repro", "temo/table1", "--scale", "smoke"]
         (["run", "ts", "--set", "tau_min=0.5"], "tau_min"),
         (["run", "temo", "--set", "tau"], "write name=value"),
         (["run", "temo", "--backbone", "RN51"], 'backbone "RN51" does not exist'),
-        (["run", "temo", "--recipe", "scene-small"], 'Did you mean "scenes-small"'),
         (
             ["run", "temo", "--recipe", "scenes-image-smoke", "--backbone", "ResNet-18"],
             "temo trains an image and a text tower; the setup has an image tower alone.",

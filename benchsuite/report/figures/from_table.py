@@ -37,9 +37,9 @@ def mean_curve(curves: Sequence[Curve]) -> Curve:
     return [(step, fmean(values[step] for values in by_step)) for step in steps]
 
 
-def thinned(curve: Curve, most: int = POINTS) -> Curve:
+def thinned(curve: Curve) -> Curve:
     """Every n-th point of a long curve, and its last one."""
-    stride = math.ceil(len(curve) / most)
+    stride = math.ceil(len(curve) / POINTS)
     return curve if stride < 2 else [*curve[:-1:stride], curve[-1]]
 
 
