@@ -124,7 +124,7 @@ def quote(name: object) -> str:
     return f'"{name}"'
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """Type and beginning of another library's message."""
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {text[:300]}"

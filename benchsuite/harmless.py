@@ -45,9 +45,9 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def json_text(value: Any, indent: int = 2) -> str:
+def json_text(value: Any) -> str:
     """JSON in many lines, with letters of all alphabets as they are."""
-    return spelled(json.dumps(value, indent=indent, ensure_ascii=False), keep="\n")
+    return spelled(json.dumps(value, indent=2, ensure_ascii=False), keep="\n")
 
 
 def json_lines(content: Mapping[str, Any]) -> str:

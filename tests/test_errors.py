@@ -15,6 +15,7 @@ def test_exit_codes_are_those_the_command_promises() -> None:
     ("name", "says"),
     [
         ("tau_aplha", 'x: key "tau_aplha" does not exist (known: rho, tau_alpha, tau_min). Did you mean "tau_alpha"?'),
+        ("TauAlpha", 'x: key "TauAlpha" does not exist (known: rho, tau_alpha, tau_min). Did you mean "tau_alpha"?'),
         ("zzzz", 'x: key "zzzz" does not exist (known: rho, tau_alpha, tau_min).'),
     ],
 )

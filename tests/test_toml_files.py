@@ -75,22 +75,18 @@ def test_text_that_is_not_utf8_is_not_valid(tmp_path: Path) -> None:
         read_toml(path, Outer)
 
 
-def test_a_misspelt_key_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    said = refusal(tmp_path, 'title = "x"\nprotocol = 1\n[training]\nsteps = 3')
-    assert said == 'key "protocol" does not exist (known: protocols, rows, title, training). Did you mean "protocols"?'
-
-
 @pytest.mark.parametrize(
     ("text", "where", "known", "meant"),
     [
+        ("protocol = 1\n[training]\nsteps = 3", "", "protocols, rows, title, training", "protocols"),
         ("[training]\nsteps = 3\nbacth = 4", "training: ", "batch, steps", "batch"),
         ("[protocols.zero-shot]\ntask = 't'\noption = {}\n[training]\nsteps = 3", "zero-shot: ", "options", "options"),
         ("[protocols.task]\ntask = 't'\noption = {}\n[training]\nsteps = 3", "task: ", "options", "options"),
         ("[training]\nsteps = 3\n[[rows]]\nsteps = 4\nbathc = 1", "rows.0: ", "batch, steps", "batch"),
     ],
-    ids=["part", "named part", "part named like a field", "list"],
+    ids=["file", "part", "named part", "part named like a field", "list"],
 )
-def test_a_misspelt_key_in_a_part_lists_that_parts_keys(
+def test_a_misspelt_key_gets_the_keys_of_its_part_and_the_nearest(
     text: str, where: str, known: str, meant: str, tmp_path: Path
 ) -> None:
     said = refusal(tmp_path, f'title = "x"\n{text}')
@@ -148,9 +144,3 @@ d = 1
 )
 def test_the_line_of_a_key_is_found_or_that_of_what_holds_it(place: tuple[str | int, ...], line: int | None) -> None:
     assert line_of(PLACES, place) == line
-
-
-def test_a_refusal_names_the_line(tmp_path: Path) -> None:
-    path = written(tmp_path, 'title = "x"\n[training]\nsteps = 3\n[[rows]]\nsteps = 4\n[[rows]]\nstep = 4\n')
-    with pytest.raises(UsageError, match=r'file\.toml, line 7: rows\.1: key "step" does not exist'):
-        read_toml(path, Outer)

@@ -203,13 +203,13 @@ def power(difference: float, sd: float, n: int, alpha: float = ALPHA) -> float:
     return 1.0 if math.isnan(missed) else 1 - missed  # scipy's series ends in NaN where the chance is below 1e-190
 
 
-def seeds_for(difference: float, sd: float, alpha: float = ALPHA, aim: float = AIM) -> int | None:
-    """The fewest seeds with which a true difference of this size is confirmed with power `aim`; at least `MINIMUM`.
+def seeds_for(difference: float, sd: float, alpha: float = ALPHA) -> int | None:
+    """The fewest seeds with which a true difference of this size is confirmed with power `AIM`; at least `MINIMUM`.
 
     None if more than `MOST` would be needed.
     """
     counts = range(MINIMUM, MOST + 1)
-    first = bisect_left(counts, True, key=lambda n: power(difference, sd, n, alpha) >= aim)
+    first = bisect_left(counts, True, key=lambda n: power(difference, sd, n, alpha) >= AIM)
     return counts[first] if first < len(counts) else None
 
 

@@ -47,13 +47,7 @@ def plot(
     """
     from benchsuite.analysis.results import ResultsFolder, find_view, in_regime
     from benchsuite.papers import named_tables
-    from benchsuite.report.figures.from_claims import (
-        added_rows_of_table,
-        chosen,
-        plots_of_method,
-        plots_of_survey,
-        plots_of_table,
-    )
+    from benchsuite.report.figures.from_claims import chosen, plots_of_method, plots_of_survey, plots_of_table
     from benchsuite.report.leaderboard import Leaderboard
 
     if (subject is None) != survey:
@@ -74,7 +68,7 @@ def plot(
         board, about = Leaderboard(read.contents, [view]), f"{subject} at scale {view.asked.at}"
         if added and not board.added[view.asked.name]:
             raise UsageError(f"--added: {about} has no rows that are not in the table. `repro --plugin` adds them.")
-        figures = added_rows_of_table(board, view) if added else plots_of_table(board, view)
+        figures = plots_of_table(board, view, added)
     else:
         if added:
             raise UsageError("--added is for a table: name one as paper/table.")

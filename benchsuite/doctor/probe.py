@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from benchsuite.errors import first_line
+
 MARK = "benchsuite-doctor "
 """Before each line, because libraries print too."""
 LIBRARIES = ("torch", "deepspeed", "timm", "transformers")
@@ -42,8 +44,7 @@ def main() -> None:
             told["version"] = getattr(module, "__version__", "")
             told |= torch_facts(module) if name == "torch" else {}
         except BaseException as error:  # a broken installation may raise anything, SystemExit included
-            text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-            told["error"] = f"{type(error).__name__}: {text[:300]}"
+            told["error"] = first_line(error)
         out.write(f"\n{MARK}{json.dumps(told)}\n")
         out.flush()
 

@@ -11,6 +11,7 @@ from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.base import Shows
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import create_task
+from benchsuite.evaluation.labelled import label_rows
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import datasets
 from benchsuite.setup import FOLDER, MODEL, Data, Protocol, Settings, Setup
@@ -155,7 +156,7 @@ def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
         options = create_task(protocol.task, **protocol.options).options()
         name, split = options["classes"], options["split"]
         bank = options.get("bank", split)
-        asked, taught = (_classes_in(dataset, each, name) for each in (split, bank))
+        asked, taught = ({*label_rows(dataset, dataset.split(each), name).tolist()} for each in (split, bank))
         if untaught := sorted(asked - taught):
             raise UsageError(
                 f'{data.name}: class "{dataset.class_names[name][untaught[0]]}" is in split {split} but not '
@@ -163,13 +164,6 @@ def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
                 f"{data.name}.label=none."
             )
     return dict(recipe.with_classes)
-
-
-def _classes_in(dataset: PairDataset, split: str, name: str) -> set[int]:
-    labels = dataset.split(split).labels
-    if name not in labels:
-        raise UnknownError("labels", name, labels, f"{dataset.card.name}, split {split}: ")
-    return set(labels[name].tolist())
 
 
 def folder_names(name: str) -> Sequence[str]:

@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -72,13 +71,6 @@ class Marker(Part):
 def folder_of(results: Path, run_id: str) -> Path:
     """Where the checkpoints of a run are."""
     return results / FOLDER / run_id
-
-
-def discard(results: Path, run_id: str) -> None:
-    """Remove the checkpoints of a run, and the folder of all of them if it is empty then."""
-    shutil.rmtree(folder_of(results, run_id), ignore_errors=True)
-    with suppress(OSError):
-        (results / FOLDER).rmdir()
 
 
 def checkpoints_in(folder: Path) -> list[Path]:

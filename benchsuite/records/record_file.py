@@ -70,12 +70,6 @@ class RecordFile:
     """What its ranks say of them; None if that was not asked, or if the ranks are not those that it was sealed with."""
 
     @property
-    def right_name(self) -> str:
-        """The file name that the record must have."""
-        assert self.record
-        return record_name(self.record)
-
-    @property
     def reason(self) -> str:
         """Why it is refused, in one line."""
         return "; ".join(problem.message for problem in self.problems)
@@ -114,9 +108,9 @@ def read_record_file(path: Path) -> RecordFile | None:
 
 def named_rightly(file: RecordFile) -> RecordFile:
     """The file with the problem of its name, which must be that of its run: so a folder has each run once."""
-    if file.record is None or file.problems or file.file.name == file.right_name:
+    if file.record is None or file.problems or file.file.name == (right := record_name(file.record)):
         return file
-    wrong = Finding(file.file.name, "not named as its run is", f"name it {file.right_name}, or delete this copy")
+    wrong = Finding(file.file.name, "not named as its run is", f"name it {right}, or delete this copy")
     return replace(file, problems=(*file.problems, wrong))
 
 

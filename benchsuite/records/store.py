@@ -5,13 +5,15 @@ measurement of a run keeps the first record, unless it knows of a search that th
 """
 
 import json
+import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.files import lock_of, locked, put, read_stored, reason_of, require_writable, write_whole, writing_to
-from benchsuite.records.checkpoints import discard, folder_of
+from benchsuite.records.checkpoints import folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, record_name
 from benchsuite.records.record_file import FileError, read_record
@@ -63,8 +65,11 @@ class Store:
         return None if knows(before, record) else before
 
     def discard_checkpoints(self, run_id: str) -> None:
-        """Remove a run's checkpoints, which are of no use any more."""
-        discard(self.folder, run_id)
+        """Remove a run's checkpoints, and the folder of all of them if it is empty then."""
+        own = folder_of(self.folder, run_id)
+        shutil.rmtree(own, ignore_errors=True)
+        with suppress(OSError):
+            own.parent.rmdir()
 
     def _move_weights(self, record: Record) -> None:
         """From the run's own folder, where a worker wrote them, to the kept ones."""

@@ -5,7 +5,7 @@ from support.views import found, view_of
 
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
-from benchsuite.report.figures.from_table import series
+from benchsuite.report.figures.from_table import curves
 
 COLUMNS = [
     {"key": "a", "group": "", "label": "R@1", "measure": "retrieval.i2t_r1"},
@@ -22,5 +22,5 @@ def test_a_run_that_two_parts_of_a_table_share_is_one_line(make_record: MakeReco
          "columns": columns, "rows": [row], "parts": {"first": {}, "second": {}}}
     )  # fmt: skip
     view = view_of(table, [found(table.rows[0], {name: {0: record} for name in ("first", "second")})])
-    (one,) = series(view, Plot(title="", y=["loss"]))
-    assert (one.part, one.y) == ("first and second", [1.0])
+    (one,) = curves(Plot(title="", y=["loss"]), view.rows[0])
+    assert (one.part, one.points) == ("first and second", [(1, 1.0)])

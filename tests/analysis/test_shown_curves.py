@@ -24,7 +24,7 @@ def test_a_mean_has_no_value_where_a_seed_has_none() -> None:
 @pytest.mark.parametrize("points", [1, 119, 120, 121, 1001])
 def test_a_long_curve_keeps_its_ends(points: int) -> None:
     whole = [(float(n), float(n)) for n in range(points)]
-    found = thinned(whole, 120)
+    found = thinned(whole)
     assert len(found) <= 121
     assert (found[0], found[-1]) == (whole[0], whole[-1])
     assert (found == whole) == (points <= 120)

@@ -74,11 +74,3 @@ def test_other_parts_of_setups_still_make_boards_of_their_own(made: Made) -> Non
     factor = {"temperature_factor": 2.0}
     made_boards = boards([made(name, parts) for name in ("one", "two") for parts in ({}, factor, {**factor, **FEW})])
     assert sorted(board.runs for board in made_boards) == [2, 2]
-
-
-def test_a_run_has_the_identity_of_the_paraphrases_that_it_reads(made: Made) -> None:
-    plain, one, other = made("a", {}), made("a", {}, paraphrases="p"), made("a", {}, paraphrases="q")
-    assert len({record.run_id for record in (plain, one, other)}) == 3
-    assert len({record.setup_id for record in (plain, one, other)}) == 1
-    edited = {**one.as_json(), "digests": {**one.digests, "paraphrases": "q"}}
-    assert any("run_id is" in problem for problem in Record.unchecked(edited).contradictions())

@@ -103,9 +103,3 @@ def test_one_run_is_found_by_its_id_its_beginning_and_its_file(
     told = capsys.readouterr().out
     assert "its setup, method and seed give" in told
     assert "NOT verified" in told
-
-
-def test_a_run_that_is_not_there_is_named_with_those_that_are(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_id = next(folder.glob("infonce-s0-*.json")).stem.rpartition("-")[2]
-    assert command("0" * 16 if run_id[0] != "0" else "f" * 16, "--results", str(folder)) == 2
-    assert run_id in capsys.readouterr().err

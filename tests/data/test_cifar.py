@@ -82,11 +82,6 @@ def test_captions_are_the_class_in_clips_wordings(tiny: str) -> None:
     assert split.paraphrases[6] == split.captions[6]
 
 
-def test_a_template_set_that_is_not_there_is_named(tiny: str) -> None:
-    with pytest.raises(UsageError, match=r'cifar10: set of templates "cifar-19" .* Did you mean "cifar-18"'):
-        create_dataset("cifar10", folder=tiny, captions="cifar-19").manifest()
-
-
 def test_cifar100_reads_fine_labels(tmp_path: Path) -> None:
     folder = write_cifar(tmp_path, range(100), range(100), label="fine_label")
     split = create_dataset("cifar100", folder=str(folder)).split("train")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchsuite.cards import Card
-from benchsuite.data import create_dataset
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
@@ -36,14 +35,18 @@ def test_an_unknown_split_lists_those_there_are() -> None:
         Tiny().split("tset")
 
 
-def test_an_unknown_dataset_is_refused() -> None:
-    with pytest.raises(UsageError, match='Did you mean "scenes"'):
-        create_dataset("scene")
-
-
-def test_images_and_captions_must_be_as_many() -> None:
-    with pytest.raises(UsageError, match="split test: 2 images but 1 lists of captions"):
-        Split("test", PICTURES, [["a"]])
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ([[["a"]]], "split test: 2 images but 1 lists of captions"),
+        ([[["a"], ["b"]], [["c"]]], "2 images but 1 lists of paraphrases"),
+        ([[["a"], []]], "split test: image 1 has no caption"),
+        ([[["a"], ["b"]], [["c"], []]], "image 1 has no paraphrase"),
+    ],
+)
+def test_each_image_must_have_its_captions_and_paraphrases(texts: list[list[list[str]]], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        Split("test", PICTURES, *texts)
 
 
 def test_a_split_may_have_no_captions_and_names_who_asks_for_them() -> None:
@@ -51,18 +54,3 @@ def test_a_split_may_have_no_captions_and_names_who_asks_for_them() -> None:
     assert len(split) == 2
     with pytest.raises(UsageError, match="split test has no captions, which retrieval needs"):
         split.captions_for("retrieval")
-
-
-def test_images_and_paraphrases_must_be_as_many() -> None:
-    with pytest.raises(UsageError, match="2 images but 1 lists of paraphrases"):
-        Split("test", PICTURES, [["a"], ["b"]], [["c"]])
-
-
-def test_an_image_without_caption_is_refused() -> None:
-    with pytest.raises(UsageError, match="split test: image 1 has no caption"):
-        Split("test", PICTURES, [["a"], []])
-
-
-def test_an_image_without_paraphrase_is_refused() -> None:
-    with pytest.raises(UsageError, match="image 1 has no paraphrase"):
-        Split("test", PICTURES, [["a"], ["b"]], [["c"], []])

@@ -257,8 +257,3 @@ def test_a_cut_archive_and_a_second_version_are_refused(folder: Path, tmp_path: 
     (tmp_path / "iconify-json-noto-1.3.0.tgz").write_bytes(whole)
     with pytest.raises(UsageError, match="has the package @iconify-json/noto 2 times"):
         opened(tmp_path).manifest()
-
-
-def test_without_a_folder_it_says_what_to_give() -> None:
-    with pytest.raises(UsageError, match=r"Add --data emoji=FOLDER, which holds npm packages \(docs/emoji.md"):
-        create_dataset("emoji").manifest()

@@ -154,16 +154,6 @@ def test_report_makes_the_pages_again_from_the_records_alone(measured: Measured,
     assert again == (measured.folder / "reports" / "tables" / "temo-table1-smoke.html").read_text()
 
 
-def test_claims_are_judged_from_the_records_alone(measured: Measured, command: Command) -> None:
-    code, out, _ = command(measured.folder, "claims", "temo/table1", "--json")
-    assert code == 0
-    claims = json.loads(out)["claims"]
-    verdicts = {(claim["row"], claim["reference"], claim["column"]): claim["verdict"] for claim in claims}
-    assert verdicts["RN50/TeMo", "RN50/InfoNCE", "coco_ir1"] == "premise not met"
-    assert verdicts["RN50/TeMo", "RN50/CWCL", "cifar10_top1"] == "not selected"
-    assert {claim["scale"] for claim in claims} == {"smoke"}
-
-
 def test_two_tables_do_the_runs_they_share_once(measured: Measured, command: Command) -> None:
     request = ["repro", "temo/table1", "temo/table4", "--scale", "smoke", "--rows", "infonce", "--seeds", "2"]
     code, out, _ = command(measured.folder, *request, "--dry-run")

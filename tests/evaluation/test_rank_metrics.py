@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchsuite.evaluation.rank_metrics import RULES, recall, zero_shot
+from benchsuite.evaluation.rank_metrics import RULES, zero_shot
 from benchsuite.registry import tasks
 
 
@@ -40,8 +40,3 @@ def test_the_rules_need_no_torch() -> None:
     code = "import sys, benchsuite.evaluation.rank_metrics; print({'torch', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_recall_is_the_share_within_the_first_k() -> None:
-    ranks = np.array([1, 2, 5, 6], np.int32)
-    assert [recall(ranks, k) for k in (1, 2, 5, 10)] == [0.25, 0.5, 0.75, 1.0]

@@ -34,14 +34,6 @@ def test_without_data_a_plan_says_what_to_add() -> None:
     assert plan.problems
 
 
-def test_a_long_tail_is_another_setup(folders: dict[str, str]) -> None:
-    plain, tailed = (
-        resolve_setup(read_recipe("emoji-images"), "ResNet-18", folders, variants) for variants in ((), ("CIFAR10-LT",))
-    )
-    assert plain.data.digest != tailed.data.digest
-    assert plain.setup_id != tailed.setup_id
-
-
 def test_a_run_with_text_views_fills_a_record(folders: dict[str, str]) -> None:
     whole = read_recipe("emoji-pairs")
     chosen = {name: whole.protocols[name] for name in ("retrieval", "zero-shot-group", "knn-subgroup")}

@@ -18,7 +18,7 @@ from benchsuite.planning.data_folders import open_dataset, require_used
 from benchsuite.planning.plan import plan_run
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.resolve import resolve_setup
-from benchsuite.setup import Data, Protocol, Setup, differences
+from benchsuite.setup import Data, Protocol, differences
 
 IDS = [*range(10), *range(10)]
 
@@ -56,14 +56,6 @@ def test_the_place_is_no_part_of_the_identity_and_the_content_is(tmp_path: Path,
     assert here.setup_id == there.setup_id != elsewhere.setup_id
     found = differences(here.model_dump(mode="json"), elsewhere.model_dump(mode="json"))
     assert list(found) == ["protocols.real.data.digest"]
-
-
-def test_another_dataset_or_option_of_a_protocol_is_another_setup(cifar: str) -> None:
-    def identity(**changes: Any) -> str:
-        protocol = ON_CIFAR.model_copy(update={"data": Data(name="cifar10", **changes)})
-        return resolve_setup(recipe(real=protocol), "RN50", {"cifar10": cifar}).setup_id
-
-    assert len({identity(), identity(options={"imbalance": 2}), identity(options={"captions": "cifar-18"})}) == 3
 
 
 def test_nothing_that_is_written_names_the_folder_and_what_travels_does(cifar: str) -> None:
@@ -144,10 +136,6 @@ def test_folders_become_absolute_and_hub_names_stay(tmp_path: Path, monkeypatch:
     assert parse_folders(["a=here", "b=uoft-cs/cifar10"]) == {"a": str(tmp_path / "here"), "b": "uoft-cs/cifar10"}
     with pytest.raises(UsageError, match="--data a is given twice"):
         parse_folders(["a=here", "a=there"])
-
-
-def test_the_folder_is_no_field_that_a_setup_is_told_by() -> None:
-    assert "folder" not in Setup.model_validate(resolve_setup(recipe(), "RN50").model_dump()).model_dump()["data"]
 
 
 def on(dataset: str, frames: str | None, **protocols: Protocol) -> Recipe:

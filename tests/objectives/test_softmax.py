@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchsuite.objectives.blocks import Sizes, sized
 from benchsuite.objectives.pairwise import similarities
-from benchsuite.objectives.softmax import cross_entropy_rows, info_nce
+from benchsuite.objectives.softmax import cross_entropy_rows
 
 SIZES = st.integers(1, 6)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -41,29 +41,6 @@ def test_cross_entropy_matches_the_naive_twin_in_value_and_gradient(size: int, s
     assert value.item() == pytest.approx(naive_cross_entropy(logits.tolist()), abs=1e-8)
     naive = torch.tensor(naive_cross_entropy_gradient(logits.tolist()), dtype=torch.float64)
     torch.testing.assert_close(logits.grad, naive, atol=1e-8, rtol=0)
-
-
-@given(SIZES, SEEDS, st.floats(0.05, 1.0))
-def test_info_nce_is_the_mean_of_both_directions(size: int, seed: int, tau: float) -> None:
-    s = matrix(size, seed).tolist()
-    rows = [[value / tau for value in row] for row in s]
-    columns = [[s[i][j] / tau for i in range(size)] for j in range(size)]
-    expected = 0.5 * (naive_cross_entropy(rows) + naive_cross_entropy(columns))
-    assert info_nce(matrix(size, seed), tau).item() == pytest.approx(expected, abs=1e-8)
-
-
-@given(SIZES, SEEDS)
-def test_a_pair_keeps_its_temperature_in_both_directions(size: int, seed: int) -> None:
-    s, tau = matrix(size, seed), 0.1 + matrix(size, seed + 1).abs()
-    rows = [[s[i, j].item() / tau[i, j].item() for j in range(size)] for i in range(size)]
-    columns = [[s[i, j].item() / tau[i, j].item() for i in range(size)] for j in range(size)]
-    expected = 0.5 * (naive_cross_entropy(rows) + naive_cross_entropy(columns))
-    assert info_nce(s, tau).item() == pytest.approx(expected, abs=1e-8)
-
-
-def test_a_vector_of_temperatures_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"one dimension.*scalar or one temperature for each pair"):
-        info_nce(matrix(4, 0), torch.full((4,), 0.1))
 
 
 def test_overflowing_logits_stay_finite() -> None:

@@ -49,11 +49,6 @@ def test_seeds_share_a_setup_and_have_runs_of_their_own() -> None:
     assert {run.seed for run in plan.runs} == {0, 7}
 
 
-def test_a_plan_is_the_same_each_time() -> None:
-    first, again = (plan_table("temo/table1", "smoke", [0], ["TeMo"]) for _ in range(2))
-    assert first.request == again.request
-
-
 def test_methods_with_views_are_estimated_to_take_longer() -> None:
     plain, views, three = (plan_run(name, "scenes-smoke", "RN50", 0, {}) for name in ("infonce", "temo", "slip"))
     assert views.estimate == pytest.approx(2 * plain.estimate)

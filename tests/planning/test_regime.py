@@ -15,7 +15,7 @@ from benchsuite.planning.plan import Plan, plan_table, plan_tables
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, method_subjects, recipe_at, trial_run
 from benchsuite.records.requests import Regime
-from benchsuite.records.trials import Trial, TrialsFile, add_trials, best, read_trials
+from benchsuite.records.trials import Trial, TrialsFile, add_trials, read_trials
 from benchsuite.verify.audit_trials import check_draws, check_trials, unknown_draws
 
 SWITCHED = (
@@ -201,12 +201,6 @@ def test_trials_of_another_version_or_setup_are_not_used(folder: Path) -> None:
     assert untuned(plan(file)) == {"ts", "infonce"}
 
 
-def test_trials_of_the_results_folder_count(folder: Path, tmp_path: Path) -> None:
-    add_trials(tmp_path / "runs", file_of(plan().subjects, (0.1, 0.2, 0.3)))
-    plans = plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime="tuned", results=tmp_path / "runs")
-    assert part(plans[0], "TS").tuned.trial == 2
-
-
 def test_a_stored_trial_is_not_replaced(folder: Path, tmp_path: Path) -> None:
     subjects = plan().subjects
     for scores in ((0.1, 0.2), (0.9, 0.9, 0.3)):
@@ -283,11 +277,6 @@ def test_trials_of_another_version_are_noted(folder: Path) -> None:
     assert "another version" in note.message
 
 
-def test_a_request_names_its_regime(folder: Path) -> None:
-    request = tuned()[0].request
-    assert (request.regime, request.name) == ("tuned", "mine-first-latents-tuned")
-
-
 def test_what_a_method_refuses_is_drawn_again(folder: Path) -> None:
     """iSogCLR wants tau between tau_min and tau_max; the draws that are checked are those that are used."""
     (subject,) = method_subjects("isogclr", "vectors", {}, [3])
@@ -319,7 +308,3 @@ def test_a_scale_finds_the_recipe_of_a_method(folder: Path) -> None:
         recipe_at("infonce", "small")
     with pytest.raises(UsageError, match='scale "huge" does not exist'):
         recipe_at("infonce", "huge")
-
-
-def test_best_of_nothing_is_none(folder: Path) -> None:
-    assert best(file_of(plan().subjects, (None,)).trials) is None

@@ -176,10 +176,6 @@ def test_a_field_more_leaves_the_others_as_they_are():
     assert more.learning_rate == few.learning_rate
 
 
-def test_a_fixed_field_is_not_drawn():
-    assert drawn(methods.card("ts"), fixed={"periods": 5.0}.items()).hyperparameters.keys() == {"tau_min", "tau_max"}
-
-
 def test_a_refused_draw_is_followed_by_another_at_the_same_rate():
     first, second, *_ = draws(methods.card("ts"), {}, 0, 0, RULE, 1e-3)
     assert first.hyperparameters["tau_max"] != second.hyperparameters["tau_max"]

@@ -132,13 +132,6 @@ def test_a_request_that_the_suite_could_not_have_written_is_named(store: Store, 
     assert set(contents.records) == {good.run_id}
 
 
-def test_a_record_that_is_nested_without_end_is_refused(store: Store, good: Record) -> None:
-    (store.folder / "x.json").write_text(DEEP.replace("table", "schema"))
-    contents = store.read()
-    assert [file.file.name for file in contents.refused] == ["x.json"]
-    assert set(contents.records) == {good.run_id}
-
-
 @pytest.mark.parametrize("name", ["", ".", "..", "a\0b", "\ud800", "x" * 300])
 def test_ranks_of_an_impossible_name_are_missing(store: Store, good: Record, name: str) -> None:
     content = {**good.as_json(), "ranks": {"file": name, "sha256": ""}}

@@ -8,13 +8,6 @@ from benchsuite.records.names import find_run
 from benchsuite.records.store import Store
 
 
-def test_a_run_is_found_by_id_beginning_name_and_path(tmp_path: Path, make_record: MakeRecord) -> None:
-    record, ranks = make_record()
-    file = Store(tmp_path).write(record, ranks)
-    for name in (record.run_id, record.run_id[:5], file.stem, str(file)):
-        assert find_run(tmp_path, name) == file
-
-
 def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: MakeRecord) -> None:
     record, ranks = make_record()
     Store(tmp_path).write(record, ranks)

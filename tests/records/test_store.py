@@ -1,7 +1,5 @@
 import hashlib
-import io
 import json
-import lzma
 import os
 import re
 import signal
@@ -57,12 +55,6 @@ def test_a_method_of_any_name_is_stored_under_a_harmless_one(store: Store, make_
     assert store.read().records == {record.run_id: record}
 
 
-def test_ranks_keep_their_names_and_values() -> None:
-    content, sidecar = pack_ranks("run", [("retrieval.i2t", np.array([3, 1], dtype=np.int32))])
-    assert np.load(io.BytesIO(lzma.decompress(content)))["retrieval.i2t"].tolist() == [3, 1]
-    assert sidecar.sha256 == hashlib.sha256(content).hexdigest()
-
-
 def test_an_empty_or_missing_folder_has_no_records(store: Store) -> None:
     assert store.read().records == {}
     assert Store(store.folder / "none").read().records == {}
@@ -70,7 +62,12 @@ def test_an_empty_or_missing_folder_has_no_records(store: Store) -> None:
     assert (contents.failures, contents.requests) == ({}, [])
 
 
-def test_a_second_measurement_keeps_the_first(store: Store, make_record: MakeRecord) -> None:
+@pytest.mark.parametrize("hard_links", [True, False])
+def test_a_second_measurement_keeps_the_first(
+    store: Store, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch, hard_links: bool
+) -> None:
+    if not hard_links:
+        monkeypatch.setattr(os, "link", Mock(side_effect=PermissionError("no hard links here")))
     first, ranks = make_record()
     second, _ = make_record(cost={"seconds": 99.0})
     assert first.run_id == second.run_id
@@ -97,19 +94,6 @@ def test_a_record_is_replaced_when_another_search_found_the_run_and_not_before_t
     assert not (store.folder / first.ranks.file).exists()
     store.write(first, ranks)
     assert store.read().records == {again.run_id: again}, "it knows of both searches"
-
-
-def test_a_second_measurement_keeps_the_first_without_hard_links(
-    store: Store, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(source: Path, target: Path) -> None:
-        raise PermissionError("no hard links here")
-
-    monkeypatch.setattr(os, "link", refuse)
-    first, ranks = make_record()
-    store.write(first, ranks)
-    store.write(make_record(cost={"seconds": 99.0})[0], ranks)
-    assert store.read().records == {first.run_id: first}
 
 
 def test_a_write_cut_short_leaves_nothing_to_be_read(
@@ -163,14 +147,9 @@ def test_leftovers_of_a_killed_write_are_ignored(store: Store, make_record: Make
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "truncated or not JSON"),
-        (b'{"schema": 1, "run_id"', "truncated or not JSON"),
         (b"\xff\xfe", "truncated or not JSON"),
-        (b'{"schema": 2}', "record schema 2; this benchsuite reads schema 1"),
         (b'{"run_id": "0", "seed": 1, "seed": 2}', 'key "seed" is there twice'),
-        (b"[" * 100_000, "truncated or not JSON"),
         (b'{"schema": 1, "seed": NaN}', "not a valid record"),
-        (b'{"schema": 1}', "not a valid record"),
     ],
 )
 def test_a_file_that_is_no_sound_record_is_named(store: Store, content: bytes, says: str) -> None:
@@ -242,16 +221,6 @@ def test_a_writer_killed_among_its_writes_leaves_only_whole_runs(
     for record in found.values():
         assert hashlib.sha256((folder / record.ranks.file).read_bytes()).hexdigest() == record.ranks.sha256
     assert json.loads(example.read_text("utf-8"))["seed"] == 0
-
-
-@pytest.mark.parametrize("damage", ["gone", "changed"])
-def test_ranks_must_lie_beside_their_record_unchanged(tmp_path: Path, make_record: MakeRecord, damage: str) -> None:
-    store, (record, ranks) = Store(tmp_path), make_record()
-    store.write(record, ranks)
-    file = tmp_path / record.ranks.file
-    file.unlink() if damage == "gone" else file.write_bytes(ranks + b" ")
-    (error,) = store.read().errors
-    assert re.search(r"infonce-s0.*(are missing|edited, or damaged)", str(error))
 
 
 def test_a_kept_table_that_is_no_regular_file_is_named(store: Store, tmp_path: Path) -> None:

@@ -2,14 +2,13 @@
 
 import json
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.made_trials import RULE
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.records.schema import MethodPart, row_id, trial_seed
-from benchsuite.records.trials import Trial, TrialsFile, best, read_trials, require_rule, trials_digest, write_trials
+from benchsuite.records.trials import Trial, TrialsFile, read_trials, require_rule, trials_digest, write_trials
 
 
 def trial(number, score=0.5, method="infonce", replicate=0, **more):
@@ -59,35 +58,6 @@ def test_a_row_is_the_method_but_for_what_each_replicate_searches():
 
 def test_a_digest_covers_which_trials_there_are():
     assert trials_digest([trial(1), trial(0)]) == trials_digest([trial(0), trial(1)]) != trials_digest([trial(0)])
-
-
-def test_of_equal_scores_the_first_trial_is_the_best():
-    assert best([trial(2, 0.7), trial(1, 0.7), trial(0, None), trial(3, 0.6)]) == trial(1, 0.7)
-
-
-def test_own_rate_and_length_are_part_of_the_method():
-    part = trial(0).method
-    changed = [part.model_copy(update=change) for change in ({"learning_rate": None}, {"longer": 2.0})]
-    assert len({part.method_id, *(other.method_id for other in changed)}) == 3
-
-
-@pytest.mark.parametrize("content", [b"nothing", None])
-def test_another_file_is_refused(tmp_path, content):
-    if content is None:
-        pq.write_table(pa.table({"a": [1]}), tmp_path / "r")
-    else:
-        (tmp_path / "r").write_bytes(content)
-    with pytest.raises(RecordError, match="not a file of trials"):
-        read_trials(tmp_path / "r")
-
-
-def test_a_line_without_a_method_is_refused(tmp_path):
-    write_trials(tmp_path / "r", TrialsFile(recipe="r", rule={}, setups={}, trials=[trial(0)]))
-    table = pq.read_table(tmp_path / "r")
-    position = table.schema.get_field_index("method")
-    pq.write_table(table.set_column(position, "method", pa.array(["{}"])), tmp_path / "r")
-    with pytest.raises(RecordError, match="not a file of trials"):
-        read_trials(tmp_path / "r")
 
 
 def test_a_file_under_the_name_of_another_recipe_is_refused(tmp_path):

@@ -85,13 +85,6 @@ def test_sound_records_have_no_problem_and_all_their_numbers_are_computed_again(
     assert done.not_recomputable == {}
 
 
-def test_an_edited_metric_breaks_the_seal_and_is_named(folder: Path) -> None:
-    edit(file_of(folder, 1), lambda c: metrics(c).update(i2t_r1=0.3))
-    seal, number = problems(folder)["s1"]
-    assert "not what was sealed" in seal
-    assert number == "retrieval: i2t_r1 is 0.3 in the record, 0.25 from its ranks"
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -146,23 +139,6 @@ def test_changed_ranks_are_found(folder: Path) -> None:
     ranks = next(folder.glob("infonce-s1*.ranks.*"))
     ranks.write_bytes(pack_ranks("x", [("retrieval.i2t", np.array([1])), ("retrieval.t2i", np.array([1]))])[0])
     assert "edited, or damaged" in problems(folder)["s1"][0]
-
-
-@pytest.mark.parametrize(
-    ("ranks", "says"),
-    [
-        ({"i2t": np.array([], int)}, "retrieval: ranks i2t are empty"),
-        ({"i2t": np.array([0, 2])}, "retrieval: ranks i2t begin at 0; 1 is best"),
-        ({"i2t": np.array([1.5, 2.0])}, "ranks are one row of whole numbers"),
-        ({}, "retrieval: no ranks are stored"),
-        ({"i2t": np.array([1])}, "retrieval: t2i_r1 is"),
-    ],
-)
-def test_sealed_ranks_that_cannot_be_are_found(
-    folder: Path, make_sound: MakeRecord, ranks: dict[str, Any], says: str
-) -> None:
-    store_with_ranks(folder, make_sound(9)[0], {f"retrieval.{way}": found for way, found in ranks.items()})
-    assert any(says in one.message for one in looked_at(folder).problems)
 
 
 def test_ranks_of_a_protocol_the_record_does_not_have_are_found(folder: Path, make_sound: MakeRecord) -> None:
@@ -229,13 +205,6 @@ def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Pat
     assert any("films: v2t_ranks are below 1" in what for what in store(11, v2t_ranks=np.array([0, 2])))
 
 
-def test_a_wrong_name_is_found(folder: Path) -> None:
-    file = file_of(folder, 1)
-    file.rename(folder / "renamed.json")
-    (problem,) = looked_at(folder).problems
-    assert (problem.file, problem.fix) == ("renamed.json", f"name it {file.name}, or delete this copy")
-
-
 def test_files_of_others_and_leftovers_are_notes(folder: Path, make_sound: MakeRecord) -> None:
     (folder / "package.json").write_text('{"name": "x"}')
     (folder / "README.md").write_text("mine")
@@ -252,13 +221,6 @@ def test_files_of_others_and_leftovers_are_notes(folder: Path, make_sound: MakeR
         "README.md",
         "infonce-s8.0123.ranks.npz",
     ]
-
-
-def test_damaged_notes_and_requests_are_problems(folder: Path) -> None:
-    (folder / "aaaa.failed.json").write_text("[]")
-    (folder / "tables").mkdir()
-    (folder / "tables" / "x.json").write_text("{")
-    assert [one.file for one in looked_at(folder).problems] == ["aaaa.failed.json", "tables/x.json"]
 
 
 def test_other_versions_and_edited_plugins_are_noted(

@@ -13,16 +13,6 @@ def manifest(make_sound: MakeRecord) -> FolderManifest:
     return FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (2, 0, 1)})
 
 
-def test_what_was_written_is_read_back(manifest: FolderManifest, tmp_path: Path) -> None:
-    file = tmp_path / "MANIFEST.json"
-    write_manifest(file, manifest)
-    assert read_manifest(file) == manifest
-    assert json.loads(file.read_text()) == manifest.model_dump()
-    assert [other.name for other in tmp_path.iterdir()] == [file.name]
-    write_manifest(file, FolderManifest.of({}))
-    assert read_manifest(file).files == {}
-
-
 def test_a_record_is_one_sorted_line_with_its_digest(make_sound: MakeRecord, tmp_path: Path) -> None:
     records = {f"{seed}.json": make_sound(seed)[0] for seed in (2, 0, 1)}
     write_manifest(tmp_path / "m.json", FolderManifest.of(records))
@@ -55,13 +45,6 @@ def test_tables_and_recipes_are_listed_and_change_the_digest(
     assert (changes.added, changes.removed, changes.replaced) == (
         ["papers/a/c.toml"], ["recipes/b.toml"], ["papers/a/b.toml"],
     )  # fmt: skip
-
-
-def test_added_removed_and_replaced_records_are_told_apart(make_sound: MakeRecord, manifest: FolderManifest) -> None:
-    records = {f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 3)}
-    records["1.json"] = make_sound(1, cost={"seconds": 9.0})[0]
-    changes = FolderManifest.of(records).changes_since(manifest)
-    assert (changes.added, changes.removed, changes.replaced) == (["3.json"], ["0.json"], ["1.json"])
 
 
 @pytest.mark.parametrize(

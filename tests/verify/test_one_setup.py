@@ -75,15 +75,3 @@ def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: MakeRecord) -
         digests = {**DIGESTS, "batches": "other" if number == 2 else "b"}
         store.write(*make_sound(0, method=method.model_copy(update={"name": name}), digests=digests))
     assert [problem.message.split(";")[0] for problem in audit_folder(tmp_path, RULES).problems] == ["batches is other"]
-
-
-@pytest.mark.parametrize("change", [{"task": "a-task-of-mine"}, {"version": 2}])
-def test_a_result_of_another_task_than_the_protocol_is_a_contradiction(
-    make_record: MakeRecord, change: dict[str, object]
-) -> None:
-    """Or its metrics would not be computed again: no rule is known of the task, or of that version."""
-    record = make_record()[0]
-    result = record.results["retrieval"].model_copy(update={"metrics": {"t2i_r1": 0.99}, **change})
-    forged = record.model_copy(update={"results": {"retrieval": result}})
-    assert any("but the setup's protocol of retrieval, version 1" in problem for problem in forged.contradictions())
-    assert not list(record.contradictions())

@@ -151,20 +151,16 @@ class Features(PairDataset):
 
     @cached_property
     def _cut(self) -> dict[str, Positions]:
-        return cut(self._stored.sizes()["train"], self._shares, self.seed, "train")
+        """Rows by split: shares of train, and the rest. A row's place depends on its number, the seed and the shares.
 
-
-def cut(count: int, shares: Mapping[str, float], seed: int, rest: str) -> dict[str, Positions]:
-    """Rows by split: `shares` of all rows, and the rest. A row's place depends on its number, the seed and the shares.
-
-    The hash of the row's number (`mixed`), as a fraction of 2^64, is below the first share for the first split, below
-    the sum of two for the second, and so on.
-    """
-    bounds = np.cumsum([*shares.values()]) if shares else np.empty(0)
-    parts: dict[str, list[Positions]] = {name: [] for name in (*shares, rest)}
-    for start in range(0, count, BLOCK):
-        rows = np.arange(start, min(start + BLOCK, count))
-        place = np.searchsorted(bounds, mixed(rows, seed) / 2.0**64, side="right")
-        for number, name in enumerate(parts):
-            parts[name].append(rows[place == number])
-    return {name: np.concatenate(own) if own else np.empty(0, np.int64) for name, own in parts.items()}
+        The hash of the row's number (`mixed`), as a fraction of 2^64, is below the first share for the first split,
+        below the sum of two for the second, and so on.
+        """
+        count, bounds = self._stored.sizes()["train"], np.cumsum([*self._shares.values()])
+        parts: dict[str, list[Positions]] = {name: [] for name in (*self._shares, "train")}
+        for start in range(0, count, BLOCK):
+            rows = np.arange(start, min(start + BLOCK, count))
+            place = np.searchsorted(bounds, mixed(rows, self.seed) / 2.0**64, side="right")
+            for number, name in enumerate(parts):
+                parts[name].append(rows[place == number])
+        return {name: np.concatenate(own) if own else np.empty(0, np.int64) for name, own in parts.items()}

@@ -107,15 +107,12 @@ def plots_of_survey(leaderboard: Leaderboard, about: str) -> Figures:
     return _named([figure for group in headlines(leaderboard) for figure in survey_figures(group, about)])
 
 
-def plots_of_table(leaderboard: Leaderboard, view: TableView) -> Figures:
-    """A table's figures by name: its claims, and what its page shows."""
-    claims = [*leaderboard.claims[view.asked.name], *leaderboard.added[view.asked.name]]
-    return _named([*claims_figures(view, claims), *table_figures(view)])
-
-
-def added_rows_of_table(leaderboard: Leaderboard, view: TableView) -> Figures:
-    """The claims of the rows that a table does not have, beside its reference."""
-    return _named(claims_figures(view, leaderboard.added[view.asked.name], "Added rows"))
+def plots_of_table(leaderboard: Leaderboard, view: TableView, added_alone: bool = False) -> Figures:
+    """A table's figures by name: its claims, and what its page shows; or the claims of rows that are not in it."""
+    added = leaderboard.added[view.asked.name]
+    if added_alone:
+        return _named(claims_figures(view, added, "Added rows"))
+    return _named([*claims_figures(view, [*leaderboard.claims[view.asked.name], *added]), *table_figures(view)])
 
 
 def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> Figures:

@@ -37,52 +37,35 @@ def mean_curve(curves: Sequence[Curve]) -> Curve:
     return [(step, fmean(values[step] for values in by_step)) for step in steps]
 
 
-def thinned(curve: Curve, most: int = POINTS) -> Curve:
+def thinned(curve: Curve) -> Curve:
     """Every n-th point of a long curve, and its last one."""
-    stride = math.ceil(len(curve) / most)
+    stride = math.ceil(len(curve) / POINTS)
     return curve if stride < 2 else [*curve[:-1:stride], curve[-1]]
 
 
 @dataclass(frozen=True)
-class Series:
-    """One line of a figure, of one run; or the points of one row, a point a run."""
+class RunCurve:
+    """A curve of one run, as a plot has it."""
 
     row: TableRow
     name: str
-    """The curve, or the column on the y axis."""
-    seeds: Sequence[int]
-    """One for a line over the training, one a point otherwise."""
-    x: Sequence[float]
-    y: Sequence[float]
-    part: str = ""
-    """Of a table whose columns come from different runs: which of them a line is of; several, if they share it."""
+    seed: int
+    points: Curve
+    part: str
+    """Of a table whose columns come from different runs: which of them it is of; several, if they share it."""
 
 
-def series(view: TableView, plot: Plot) -> list[Series]:
-    """All lines of a plot. A curve is NaN where it has no value; other points are skipped."""
-    make = _over_training if plot.x == "step" else _against_column
-    lines = (line for row in view.rows for name in plot.y for line in make(view, plot, row, name))
-    return [line for line in lines if line.x]
-
-
-def _over_training(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
+def curves(plot: Plot, row: TableRow) -> Iterator[RunCurve]:
+    """Those of a row's runs that have values."""
     parts: dict[str, dict[str, None]] = {}
     for cell in row.cells:
         for record in cell.records.values():
             parts.setdefault(record.run_id, {})[cell.column.part] = None
-    for record in {record.run_id: record for record in row.records}.values():
-        points = [(_x(plot, step), value) for step, value in curve(record, name)]
-        shown = [(x, y) for x, y in points if x is not None]
-        part = " and ".join(parts.get(record.run_id, ()))
-        yield Series(row, name, [record.seed], [x for x, _ in shown], [y for _, y in shown], part)
-
-
-def _against_column(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
-    keys = [column.key for column in view.columns]
-    across, up = (row.cells[keys.index(key)].values for key in (plot.x, name))
-    x = {seed: _x(plot, across[seed]) for seed in across if seed in up}
-    points = [(seed, at) for seed, at in x.items() if at is not None]
-    yield Series(row, name, [seed for seed, _ in points], [at for _, at in points], [up[seed] for seed, _ in points])
+    for name in plot.y:
+        for record in {record.run_id: record for record in row.records}.values():
+            points = [(x, y) for step, y in curve(record, name) if (x := _x(plot, step)) is not None]
+            if not all(math.isnan(y) for _, y in points):
+                yield RunCurve(row, name, record.seed, points, " and ".join(parts.get(record.run_id, ())))
 
 
 def _x(plot: Plot, value: float) -> float | None:
@@ -130,7 +113,7 @@ def seed_words(traces: Sequence[Trace]) -> str:
 
 def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:
     """Curves of one quantity, such as temperatures of different pairs, share a figure unless they are too many."""
-    runs = [run for run in series(view, plot) if not all(map(math.isnan, run.y))]
+    runs = [run for row in view.rows for run in curves(plot, row)]
     quantities: dict[str, list[str]] = {}
     for name in plot.y:
         quantities.setdefault(_quantity(name), []).append(name)
@@ -141,9 +124,9 @@ def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:
                 yield _curves_of(view, plot, shown, drawn)
 
 
-def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence[Series]) -> Figure:
+def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence[RunCurve]) -> Figure:
     rows, parts, names = ({_line(run)[at] for run in runs} for at in range(3))
-    lines: dict[tuple[object, ...], list[Series]] = {}
+    lines: dict[tuple[object, ...], list[RunCurve]] = {}
     for run in runs:
         lines.setdefault(_line(run), []).append(run)
     traces: list[Trace] = []
@@ -151,8 +134,7 @@ def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence
         row = _row_label(view, first.row) if len(rows) > 1 or len(names) == 1 else ""
         part, name = first.part if len(parts) > 1 else "", first.name.replace("_", " ") if len(names) > 1 else ""
         label = ", ".join(filter(None, [row, part, name]))
-        curves = {run.seeds[0]: list(zip(run.x, run.y, strict=True)) for run in (first, *others)}
-        traces += lines_of(label, style, curves)
+        traces += lines_of(label, style, {run.seed: run.points for run in (first, *others)})
     first_name = runs[0].name
     quantity = _quantity(first_name) if len(names) > 1 else first_name
     title = plot.title if len(asked) == len(plot.y) else f"{plot.title}: {spoken(quantity)}"
@@ -169,27 +151,33 @@ def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence
 
 
 def _against(view: TableView, plot: Plot, x: Column, y: Column) -> Iterator[Figure]:
-    rows = [points for points in series(view, plot) if points.name == y.key]
-    methods = list(dict.fromkeys(points.row.method for points in rows))
-    crowded, several = len(rows) > MOST, any(len(points.x) > 1 for points in rows)
+    places = [view.columns.index(column) for column in (x, y)]
+    rows: list[tuple[TableRow, list[tuple[int, float, float]]]] = []
+    for row in view.rows:
+        xs, ys = (row.cells[place].values for place in places)
+        both = ((seed, _x(plot, value)) for seed, value in xs.items() if seed in ys)
+        points = [(seed, at, ys[seed]) for seed, at in both if at is not None]
+        rows += [(row, points)] if points else []
+    methods = list(dict.fromkeys(row.method for row, _ in rows))
+    crowded, several = len(rows) > MOST, any(len(points) > 1 for _, points in rows)
     traces: list[Trace] = []
-    for number, points in enumerate(rows):
-        label = _row_label(view, points.row)
-        style = methods.index(points.row.method) if crowded else number
-        if len(points.x) > 1:
-            traces.append(Trace(label, points.x, points.y, "seed", style, points.seeds))
-        traces.append(Trace(label, [fmean(points.x)], [fmean(points.y)], "mean", style))
+    for number, (row, points) in enumerate(rows):
+        label, (seeds, across, up) = _row_label(view, row), map(list, zip(*points, strict=True))
+        style = methods.index(row.method) if crowded else number
+        if len(points) > 1:
+            traces.append(Trace(label, across, up, "seed", style, seeds))
+        traces.append(Trace(label, [fmean(across)], [fmean(up)], "mean", style))
     if traces:
         styles = {trace.label: trace.style for trace in traces}
         printed = list(_published(view, x, y, styles))
         traces += printed
-        counts = seeds_of(len(points.x) for points in rows)
+        counts = seeds_of(len(points) for _, points in rows)
         caption = f"Small marks: single runs; large marks: their mean ({counts})." if several else "One run a row."
         caption += " Rows of one method have one mark; numbers tell them apart." if crowded else ""
         caption += " Large hollow marks: published, which may be of other data." if printed else ""
         title = plot.title if len(plot.y) == 1 else f"{plot.title}: {_column(y)}"
-        across, up = (Axis(_column(column), column.unit == "percent") for column in (x, y))
-        yield _figure(view, "points", title, caption, _across(plot, across), up, traces)
+        axes = [Axis(_column(column), column.unit == "percent") for column in (x, y)]
+        yield _figure(view, "points", title, caption, _across(plot, axes[0]), axes[1], traces)
 
 
 def _published(view: TableView, x: Column, y: Column, styles: Mapping[str, int]) -> Iterator[Trace]:
@@ -222,7 +210,7 @@ def _column(column: Column) -> str:
     return column.group if repeated else ", ".join(filter(None, (column.group, column.label)))
 
 
-def _line(run: Series) -> tuple[object, ...]:
+def _line(run: RunCurve) -> tuple[object, ...]:
     """Runs that differ in nothing but the seed have one."""
     return run.row.key, run.part, run.name
 
