@@ -1,9 +1,11 @@
 import importlib.util
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.real_files import png
+from support.real_files import png, write_webdataset
 
 from benchsuite.data import create_dataset
 from benchsuite.data.prompts import CIFAR_18, IMAGENET_7, NUMBER
@@ -108,3 +110,118 @@ def test_a_class_without_test_images_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(ours, "_targets", lambda library: iter([0] * len(library)))
     with pytest.raises(UsageError, match=r"class 1 of the 10 of eurosat .* has no test image"):
         create_dataset("clip-benchmark", dataset="eurosat", folder=str(write_eurosat(tmp_path))).split("test")
+
+
+CLASSES = [[0, 1, 1], [1, 0]]
+TEMPLATES = "zeroshot_classification_templates.txt"
+
+
+@needs_it
+def test_a_webdataset_is_read_as_the_library_reads_it(tmp_path: Path) -> None:
+    place = write_webdataset(tmp_path / "wds_vtab-tiny", CLASSES)
+    theirs = ours._builder().build_dataset("wds/vtab/tiny", root=str(place), transform=np.asarray, split="test")
+    data = create_dataset("clip-benchmark", dataset="wds/vtab/tiny", folder=str(tmp_path), size=8)
+    split, (images, labels) = data.split("test"), zip(*theirs, strict=True)
+    assert [*data.class_names["class"]] == theirs.classes
+    assert [text.replace("{}", "{c}") for text in data.templates["clip-benchmark"]] == theirs.templates
+    assert split.labels["class"].tolist() == [*labels] == [0, 1, 1, 1, 0]
+    assert np.array_equal(split.images[:], np.stack(images))
+    assert data.manifest().splits == {"test": 5}
+
+
+def test_a_webdataset_needs_no_library_and_may_be_the_folder_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ours, "_folder", lambda: pytest.fail("the library was asked for"))
+    inside, itself = tmp_path, write_webdataset(tmp_path / "wds_tiny", CLASSES)
+    one, two = (create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(place)) for place in (inside, itself))
+    assert one.manifest() == two.manifest()
+    assert one.split("test").captions[1] == ["blue"]
+    assert {"clip-benchmark", "imagenet-7"} <= set(one.templates)
+
+
+def test_a_webdataset_for_retrieval_has_captions(tmp_path: Path) -> None:
+    write_webdataset(tmp_path / "wds_pairs", [["a dog\nsome dog"], ["two cats"]], kind="retrieval")
+    data = create_dataset("clip-benchmark", dataset="wds/pairs", folder=str(tmp_path), size=4)
+    assert [*data.split("test").captions] == [["a dog", "some dog"], ["two cats"]]
+    assert not data.class_names
+    assert not data.templates
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"texts": [[0, 1, 1], [0, 1]]}, {"names": "red\ngreen"}, {"templates": "a {c}."}, {"side": 16}],
+    ids=["a label", "a class name", "a template", "the images"],
+)
+def test_the_digest_of_a_webdataset_follows_what_it_says(tmp_path: Path, change: dict[str, object]) -> None:
+    def digest(name: str, **given: object) -> str:
+        write_webdataset(tmp_path / name / "wds_tiny", **({"texts": CLASSES} | given))  # type: ignore[arg-type]
+        return create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path / name)).manifest().digest
+
+    assert digest("one") == digest("two") != digest("three", **change)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"templates": "a {c}.\na photo"}, rf'{TEMPLATES}: "a photo" must have {{c}}'),
+        ({"templates": "a {}."}, r'"a {}." must have {c}'),
+        ({"names": "red\nblue\ngreen"}, r'has 3 classes, the images 2: none is "green"'),
+        ({"names": "red"}, r's0000001: class "1" is none of the 1 of classnames.txt'),
+        ({"texts": [["0", "one"]]}, r's0000001: class "one" is none of the 2'),
+        ({"texts": [[0, ""]]}, r"s0000001: an image without a class; there must be s0000001.cls"),
+        ({"kind": "multilabel"}, r'dataset_type.txt: sets of type "multilabel" are not read'),
+        ({"texts": [], "kind": "retrieval"}, r"split test: there are no images"),
+    ],
+)
+def test_a_webdataset_that_contradicts_itself_is_refused(
+    tmp_path: Path, wrong: dict[str, object], message: str
+) -> None:
+    write_webdataset(tmp_path / "wds_tiny", **({"texts": CLASSES} | wrong))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).manifest()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda place: (place / "test" / "1.tar").unlink(), r"1\.tar: no such file"),
+        (lambda place: (place / TEMPLATES).unlink(), rf"{TEMPLATES}: no such file. The folder must hold test/nshards"),
+        (lambda place: (place / "test" / "nshards.txt").write_text("two"), r'nshards.txt: "two" is not the number'),
+        (
+            lambda place: place.rename(place.with_name("tiny")),
+            r"wds_tiny is not a folder. Give one that holds wds/tiny",
+        ),
+    ],
+    ids=["a tar file", "templates", "the number of tar files", "the name"],
+)
+def test_a_webdataset_of_which_files_lack_is_refused(
+    tmp_path: Path, spoil: Callable[[Path], object], message: str
+) -> None:
+    spoil(write_webdataset(tmp_path / "wds_tiny", CLASSES))
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).manifest()
+
+
+def test_of_a_webdataset_on_the_hub_only_what_is_read_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub.utils import filter_repo_objects
+
+    there, here = write_webdataset(tmp_path / "there", CLASSES), tmp_path / "here"
+    for further in ("train/0.tar", "README.md"):
+        (there / further).parent.mkdir(exist_ok=True)
+        (there / further).touch()
+
+    def download(name: str, repo_type: str, revision: str, allow_patterns: list[str]) -> str:
+        assert (name, repo_type, revision) == ("clip-benchmark/wds_tiny", "dataset", "0123abc")
+        names = [file.relative_to(there).as_posix() for file in there.rglob("*.*")]
+        for each in filter_repo_objects(names, allow_patterns=allow_patterns):
+            (here / each).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(there / each, here / each)
+        return str(here)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    data = create_dataset("clip-benchmark", dataset="wds/tiny", folder="hub:clip-benchmark/wds_tiny@0123abc")
+    assert data.split("test").labels["class"].tolist() == [0, 1, 1, 1, 0]
+    assert not (here / "train").exists()

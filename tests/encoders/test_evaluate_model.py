@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.commands import exit_code
 from support.own_data import name, write_image_folder
 from support.peers import open_clip_clip, timm_resnet, transformers_clip, transformers_siglip
-from support.real_files import write_cifar
+from support.real_files import write_cifar, write_webdataset
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -107,7 +107,12 @@ def test_scores_are_those_of_the_library(
     assert plain["k1_top1"] == nearest(scenes, lambda rows: direct(folders[library], rows, ["a"])[2])
 
 
-@pytest.mark.skipif(importlib.util.find_spec("clip_benchmark") is None, reason='the extra "zeroshot" is not installed')
+needs_clip_benchmark = pytest.mark.skipif(
+    importlib.util.find_spec("clip_benchmark") is None, reason='the extra "zeroshot" is not installed'
+)
+
+
+@needs_clip_benchmark
 def test_scores_are_those_of_clip_benchmark(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,6 +160,50 @@ def test_scores_are_those_of_clip_benchmark(
     ours = scored("zero-shot", "cifar10", "--set", "classes=class", "--set", "templates=cifar-18")
     for k in (1, 3, 5):  # their own count of these fails under NumPy 2.4
         assert ours[f"top{k}"] == pytest.approx(top_k_accuracy_score(labels, logits, k=k))
+
+
+@needs_clip_benchmark
+def test_scores_of_webdatasets_are_those_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import open_clip
+    from clip_benchmark.datasets.builder import build_dataset
+    from clip_benchmark.metrics import zeroshot_classification, zeroshot_retrieval
+    from sklearn.metrics import top_k_accuracy_score
+
+    place = f"local-dir:{folders['open_clip']}"
+    model, _, transform = open_clip.create_model_and_transforms(place)
+    words = open_clip.get_tokenizer(place)
+    names = "\n".join(["red", "blue", "green", "yellow"])
+    write_webdataset(tmp_path / "wds_vtab-four", [[*range(4)] * 5, [3, 2, 1, 0] * 3], names, side=48)
+    told = [[f"thing {i}\na {i % 7}" for i in part] for part in (range(30), range(30, 50))]
+    write_webdataset(tmp_path / "wds_told", told, kind="retrieval", side=48)
+
+    def theirs(name: str, task: str) -> Any:
+        root = str(tmp_path / f"wds_{name.replace('/', '-')}")
+        return build_dataset(f"wds/{name}", root=root, transform=transform, split="test", task=task)
+
+    def scored(task: str, name: str, *options: str) -> dict[str, float]:
+        given = ("--data", f"clip-benchmark={tmp_path}", "--data", f"clip-benchmark.dataset=wds/{name}", *options)
+        assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", "--task", task, *given, "--json") == 0
+        metrics: dict[str, float] = json.loads(capsys.readouterr().out)["results"][task]["metrics"]
+        return metrics
+
+    four = theirs("vtab/four", "zeroshot_classification")
+    classifier = zeroshot_classification.zero_shot_classifier(
+        model.eval(), words, four.classes, four.templates, "cpu", amp=False
+    )
+    loader = torch.utils.data.DataLoader(four.batched(8), batch_size=None)
+    logits, target = zeroshot_classification.run_classification(model, classifier, loader, "cpu", amp=False)
+    ours = scored("zero-shot", "vtab/four", "--set", "classes=class", "--set", "templates=clip-benchmark")
+    for k in (1, 3):
+        assert ours[f"top{k}"] == pytest.approx(top_k_accuracy_score(target, logits, k=k))
+    loader = torch.utils.data.DataLoader(theirs("told", "zeroshot_retrieval").batched(10), batch_size=None)
+    recalls = zeroshot_retrieval.evaluate(model, loader, words, "cpu", amp=False, recall_k_list=[1, 5, 10])
+    ours = scored("retrieval", "told")
+    for k in (1, 5, 10):
+        assert ours[f"t2i_r{k}"] == pytest.approx(recalls[f"image_retrieval_recall@{k}"])
+        assert ours[f"i2t_r{k}"] == pytest.approx(recalls[f"text_retrieval_recall@{k}"])
 
 
 def nearest(scenes: Scenes, encode: Any) -> float:

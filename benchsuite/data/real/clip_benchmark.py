@@ -4,19 +4,22 @@ import importlib.util
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import StringConstraints
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import files_digest, files_under, require_folder
 from benchsuite.data.readers.images import LazyImages
+from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
@@ -26,40 +29,56 @@ Name = Literal[
     "imagenet-a", "imagenet-r", "imagenet-o", "flowers", "pets", "pcam", "mnist", "food101", "imagenet1k",
 ]  # fmt: skip
 """TeMo's Table 7, in the order of its columns, by clip-benchmark's names."""
-LAYOUT = "a folder for each dataset by clip-benchmark's name, in the layout of clip-benchmark and torchvision"
+WDS = "wds/"
+Wds = Annotated[str, StringConstraints(pattern=r"^wds/[\w.+/-]+$")]
+"""One of its webdatasets, whose name on the hub is clip-benchmark/wds_NAME."""
+LAYOUT = (
+    "a folder for each dataset by clip-benchmark's name, in the layout of clip-benchmark and torchvision, or wds_NAME"
+)
 OWN = "clip-benchmark"
 """Name of the set of templates that clip-benchmark has for the dataset."""
 
 
 @register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
 class ClipBenchmark(PairDataset):
-    """One of the 17 zero-shot datasets of TeMo's Table 7, read by clip-benchmark from a data root; test images only.
+    """Test images of one of clip-benchmark's datasets: the 17 of TeMo's Table 7, or any of its webdatasets.
 
-    Class names and the set of templates "clip-benchmark" are the library's for that dataset; imagenet-80, imagenet-7,
-    cifar-18, number and names are available for all. Needs the extra zeroshot. Nothing is downloaded.
+    The 17 are read by the library (the extra zeroshot), webdatasets without it. Class names and the set of templates
+    "clip-benchmark" are the library's for that dataset, or those in the folder of a webdataset; imagenet-7, cifar-18,
+    number and names are available for all, imagenet-80 for the 17. Webdatasets for retrieval have captions and no
+    classes. Only a name on the hub is downloaded.
     """
 
-    dataset: Name
-    """clip-benchmark's name of the dataset."""
+    dataset: Name | Wds
+    """clip-benchmark's name of the dataset; of a webdataset wds/NAME."""
     folder: str = ""
-    """The data root: the data set is in a folder of its name. Not part of the identity; the digest is."""
+    """The data root: the data set is in a folder of its name, wds/vtab/dtd in wds_vtab-dtd. Or the folder of the one
+    webdataset. Not part of the identity; the digest is."""
     size: Count = 224
     """Side in pixels to which images are resized: the shorter side fitted, the middle cut out."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        return {"class": tuple(self._library.classes)}
+        return self._shards.class_names if self._shards else {"class": tuple(self._library.classes)}
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        if self._shards:
+            return {OWN: self._shards.own_templates, **SMALL} if self.class_names else {}
         return {OWN: templates_of(self.dataset), "imagenet-80": templates_of("imagenet1k"), **SMALL}
 
     def manifest(self) -> Manifest:
+        if self._shards:
+            found = self._shards.manifest()
+            digest = short_digest([found.digest, *self.templates.get(OWN, ())])
+            return replace(found, name=self.dataset, digest=digest)
         names = [*self.class_names["class"], *self.templates[OWN]]
         digest = short_digest([files_digest(files_under(self._root)), names])
         return Manifest(self.dataset, 1, {"test": len(self._library)}, digest)
 
     def read(self, split: str) -> Split:
+        if self._shards:
+            return self._shards.split(split)
         library, labels = self._library, self._labels
         images = LazyImages(len(library), self.size, lambda i: library[i][0], lambda i: f"{self._root}, sample {i}")
         names = [[name] for name in self.class_names["class"]]
@@ -67,10 +86,14 @@ class ClipBenchmark(PairDataset):
 
     @cached_property
     def _root(self) -> Path:
-        root = require_folder("clip-benchmark", self.folder, LAYOUT)
-        return require_folder(
-            "clip-benchmark", str(root / self.dataset), f"{self.dataset}. The root must hold {LAYOUT}"
-        )
+        is_wds = self.dataset.startswith(WDS)
+        root = require_folder("clip-benchmark", self.folder, LAYOUT, FILES if is_wds else ())
+        place = root if is_wds and (root / COUNT).is_file() else place_of(self.dataset, root)
+        return require_folder("clip-benchmark", str(place), f"{self.dataset}. The root must hold {LAYOUT}")
+
+    @cached_property
+    def _shards(self) -> Webdataset | None:
+        return Webdataset(folder=str(self._root), size=self.size) if self.dataset.startswith(WDS) else None
 
     @cached_property
     def _library(self) -> Any:
@@ -90,6 +113,11 @@ class ClipBenchmark(PairDataset):
             which = f'"{names[wrong[0]]}" has no test image' if 0 <= wrong[0] < len(names) else "does not exist"
             raise UsageError(f"{self._root}: class {wrong[0]} of the {len(names)} of {self.dataset} {which}.")
         return labels
+
+
+def place_of(dataset: str, root: Path) -> Path:
+    """The folder of a dataset under a data root: its name, or that of a webdataset on the hub."""
+    return root / (f"wds_{dataset.removeprefix(WDS).replace('/', '-')}" if dataset.startswith(WDS) else dataset)
 
 
 def templates_of(dataset: str) -> tuple[str, ...]:
