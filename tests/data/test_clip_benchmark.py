@@ -225,3 +225,10 @@ def test_of_a_webdataset_on_the_hub_only_what_is_read_is_downloaded(
     data = create_dataset("clip-benchmark", dataset="wds/tiny", folder="hub:clip-benchmark/wds_tiny@0123abc")
     assert data.split("test").labels["class"].tolist() == [0, 1, 1, 1, 0]
     assert not (here / "train").exists()
+
+
+def test_a_dataset_of_a_collection_is_the_librarys_before_a_webdataset(tmp_path: Path) -> None:
+    for folder in ("mnist", "wds_mnist", "wds_vtab-dtd", "cars"):
+        (tmp_path / folder).mkdir()
+    found = ours.found_under(str(tmp_path), ["mnist", "vtab/dtd", "cars", "gtsrb"])
+    assert found == {"mnist": "mnist", "vtab/dtd": "wds/vtab/dtd", "cars": "", "gtsrb": ""}

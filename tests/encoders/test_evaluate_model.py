@@ -206,6 +206,94 @@ def test_scores_of_webdatasets_are_those_of_clip_benchmark(
         assert ours[f"i2t_r{k}"] == pytest.approx(recalls[f"text_retrieval_recall@{k}"])
 
 
+def alone(model: str, root: Path, name: str, capsys: pytest.CaptureFixture[str]) -> float:
+    """Top-1 of one webdataset by its own templates."""
+    data = ("--data", f"clip-benchmark={root}", "--data", f"clip-benchmark.dataset=wds/{name}")
+    options = ("--set", "classes=class", "--set", "templates=clip-benchmark", "--json")
+    assert exit_code("evaluate", model, "--task", "zero-shot", *data, *options) == 0
+    score: float = json.loads(capsys.readouterr().out)["results"]["zero-shot"]["metrics"]["top1"]
+    return score
+
+
+@needs_clip_benchmark
+def test_a_collection_is_each_of_its_sets_and_their_mean_and_names_what_is_missing(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, root = f"open_clip:{folders['open_clip']}", tmp_path / "root"
+    write_webdataset(root / "wds_cars", [[0, 1, 1, 0, 1, 1, 0]], side=48)
+    write_webdataset(root / "wds_vtab-cifar10", [[0, 1, 2] * 3], "cat\ndog\nowl", "a blurry {c}", side=48)
+    write_webdataset(root / "wds_voc2007_multilabel", [[0]], kind="multilabel")
+    write_webdataset(root / "wds_cifar10", [[0, 1]])  # in no collection under this name
+    asked = ("evaluate", model, "--task", "clip-benchmark:vtab+", "--data", f"clip-benchmark={root}")
+    assert exit_code(*asked, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    each = {name: alone(model, root, name, capsys) for name in ("cars", "vtab/cifar10")}
+    assert {name: result["metrics"]["top1"] for name, result in told["results"].items()} == each
+    assert told["means"] == {"zero-shot.top1": pytest.approx(np.mean([*each.values()]))}
+    (note,) = told["notes"]
+    assert "2 of the 36 datasets of vtab+" in note
+    assert f"not in {root}: imagenet1k, imagenetv2, " in note
+    assert "multilabel: voc2007_multilabel" in note
+    assert "vtab/cifar100, " in note
+    assert " cars," not in note
+    assert exit_code(*asked) == 0
+    out = capsys.readouterr().out
+    assert f"mean of zero-shot.top1           {50 * sum(each.values()):6.2f} %" in out
+    assert out.count("note:") == 1
+
+
+def test_mixtures_on_a_collection_end_with_the_mean() -> None:
+    from benchsuite.cli.evaluate import mixture_lines
+
+    top1 = {name: SimpleNamespace(task="zero-shot", metrics={"top1": 0.25 * i}) for i, name in enumerate("ab", 1)}
+    one: Any = SimpleNamespace(results=top1, means={"zero-shot.top1": 0.375})
+    head, row = mixture_lines({0.5: one})
+    assert head.endswith("a.top1  b.top1  mean of zero-shot.top1")
+    assert row.split() == ["0.5", "25.00", "50.00", "37.50"]
+
+
+@needs_clip_benchmark
+def test_a_collection_of_captions_is_retrieved(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_webdataset(tmp_path / "wds_flickr8k", [["a dog\nsome dog", "a cat", "an owl"]], kind="retrieval", side=48)
+    asked = ("--task", "clip-benchmark:retrieval", "--data", f"clip-benchmark={tmp_path}", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["results"]["flickr8k"]["counts"] == {"i2t": 3, "t2i": 4}
+    assert told["means"] == {"retrieval.r_mean": told["results"]["flickr8k"]["metrics"]["r_mean"]}
+
+
+@needs_clip_benchmark
+@pytest.mark.parametrize(
+    ("collection", "data", "message"),
+    [
+        ("vtab+", ["clip-benchmark={root}"], "0 of the 36 datasets of vtab+ are evaluated. Left out, not in "),
+        ("vtab++", ["clip-benchmark={root}"], 'collection "vtab++" does not exist'),
+        ("vtab+", [], "give the root of its datasets, --data clip-benchmark=FOLDER, alone"),
+        ("vtab+", ["clip-benchmark={root}", "clip-benchmark.dataset=dtd"], "clip-benchmark=FOLDER, alone"),
+        ("vtab+", ["cifar10={root}"], "clip-benchmark=FOLDER, alone"),
+        ("retrieval", ["clip-benchmark={bad}"], "an image without a caption"),
+    ],
+)
+def test_a_collection_that_cannot_be_evaluated_is_one_clear_message(
+    collection: str,
+    data: list[str],
+    message: str,
+    folders: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bad = write_webdataset(tmp_path / "bad" / "wds_flickr8k", [["a dog", ""]], kind="retrieval").parent
+    (tmp_path / "empty").mkdir()
+    given = [part for text in data for part in ("--data", text.format(root=tmp_path / "empty", bad=bad))]
+    asked = ("evaluate", f"open_clip:{folders['open_clip']}", "--task", f"clip-benchmark:{collection}", *given)
+    assert exit_code(*asked) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
 def nearest(scenes: Scenes, encode: Any) -> float:
     """One-nearest-neighbour accuracy by features before the projection."""
     train, test = (scenes.split(name) for name in ("train", "test"))

@@ -24,7 +24,7 @@ def downloaded(dataset: str, name: str, revision: str | None, files: tuple[str, 
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=files or None))
+        return Path(snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=[*files] or None))
     except Exception as error:  # of the hub's many kinds
         which = f"{name}, revision {revision}," if revision else name
         raise UsageError(

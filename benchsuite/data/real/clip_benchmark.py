@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import files_digest, files_under, require_folder
 from benchsuite.data.readers.images import LazyImages
 from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
-from benchsuite.errors import UsageError
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
@@ -66,6 +66,11 @@ class ClipBenchmark(PairDataset):
         if self._shards:
             return {OWN: self._shards.own_templates, **SMALL} if self.class_names else {}
         return {OWN: templates_of(self.dataset), "imagenet-80": templates_of("imagenet1k"), **SMALL}
+
+    @property
+    def kind(self) -> str:
+        """classification, or what a webdataset says it is."""
+        return self._shards.kind if self._shards else "classification"
 
     def manifest(self) -> Manifest:
         if self._shards:
@@ -118,6 +123,23 @@ class ClipBenchmark(PairDataset):
 def place_of(dataset: str, root: Path) -> Path:
     """The folder of a dataset under a data root: its name, or that of a webdataset on the hub."""
     return root / (f"wds_{dataset.removeprefix(WDS).replace('/', '-')}" if dataset.startswith(WDS) else dataset)
+
+
+def collection(name: str) -> Sequence[str]:
+    """The datasets of one of the library's collections."""
+    known: Mapping[str, Sequence[str]] = _builder().dataset_collection
+    if name not in known:
+        raise UnknownError("collection", name, known, "clip-benchmark: ")
+    return known[name]
+
+
+def found_under(folder: str, names: Sequence[str]) -> dict[str, str]:
+    """Of each dataset of a collection the option `dataset`: as the library reads it, else as a webdataset, whichever is
+    under the data root; "" if neither is.
+    """
+    root = require_folder("clip-benchmark", folder, LAYOUT)
+    ways = {name: [*({name} & {*get_args(Name)}), f"{WDS}{name}"] for name in names}
+    return {name: next((way for way in own if place_of(way, root).is_dir()), "") for name, own in ways.items()}
 
 
 def templates_of(dataset: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from benchsuite.errors import UsageError
 from benchsuite.registry import datasets
 
 COUNT, NAMES, TEMPLATES = "test/nshards.txt", "classnames.txt", "zeroshot_classification_templates.txt"
+TYPE = "dataset_type.txt"
 FILES = ("*.txt", "*test/*.tar")
 """What of a repository of the hub is read."""
 KINDS = {"classification": "cls", "retrieval": "txt"}
@@ -29,11 +30,8 @@ class Webdataset(Listed):
     @cached_property
     def kind(self) -> str:
         """What dataset_type.txt says: classification where it is not there."""
-        file = self._root / "dataset_type.txt"
-        kind = read_text(file).strip().lower() if file.is_file() else "classification"
-        if kind not in KINDS:
-            raise UsageError(f'{file}: sets of type "{kind}" are not read; those of {" and ".join(KINDS)} are.')
-        return kind
+        file = self._root / TYPE
+        return read_text(file).strip().lower() if file.is_file() else "classification"
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
@@ -50,10 +48,13 @@ class Webdataset(Listed):
         return tuple(text.replace("{c}", "{0}" if text.count("{c}") > 1 else "{}") for text in templates)
 
     def _splits(self) -> Mapping[str, Sequence[Path]]:
-        texts = [file for name in ("dataset_type.txt", NAMES) if (file := self._root / name).is_file()]
+        texts = [file for name in (TYPE, NAMES) if (file := self._root / name).is_file()]
         return {"test": [*self._tars, *texts]}
 
     def _list(self, split: str) -> Iterator[Item]:
+        if self.kind not in KINDS:
+            also = " and ".join(KINDS)
+            raise UsageError(f'{self._root / TYPE}: sets of type "{self.kind}" are not read; those of {also} are.')
         names, seen = self.class_names.get("class", ()), set()
         for tar in self._tars:
             for key, offset, size, text in members_of(tar, [KINDS[self.kind]]):
