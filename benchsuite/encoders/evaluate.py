@@ -27,6 +27,7 @@ CLIP_BENCHMARK = "clip-benchmark"
 BY_KIND = {
     "classification": Protocol(task="zero-shot", options={"classes": "class", "templates": CLIP_BENCHMARK}),
     "retrieval": Protocol(task="retrieval"),
+    "matching": Protocol(task="matching"),
 }
 """How a dataset of a collection is evaluated."""
 

@@ -1,13 +1,15 @@
 import importlib.util
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.real_files import png, write_webdataset
+from support.real_files import png, write_pictures, write_shard, write_webdataset
 
 from benchsuite.data import create_dataset
+from benchsuite.data.base import Split
 from benchsuite.data.prompts import CIFAR_18, IMAGENET_7, NUMBER
 from benchsuite.data.real import clip_benchmark as ours
 from benchsuite.errors import UsageError
@@ -165,6 +167,7 @@ def test_the_digest_of_a_webdataset_follows_what_it_says(tmp_path: Path, change:
     ("wrong", "message"),
     [
         ({"templates": "a {c}.\na photo"}, rf'{TEMPLATES}: "a photo" must have {{c}}'),
+        ({"templates": "a {c} of {}"}, r'"a {c} of {}" must have {c} for the class name, and no other'),
         ({"templates": "a {}."}, r'"a {}." must have {c}'),
         ({"names": "red\nblue\ngreen"}, r'has 3 classes, the images 2: none is "green"'),
         ({"names": "red"}, r's0000001: class "1" is none of the 1 of classnames.txt'),
@@ -203,6 +206,61 @@ def test_a_webdataset_of_which_files_lack_is_refused(
         create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).manifest()
 
 
+def test_a_template_may_name_its_class_twice(tmp_path: Path) -> None:
+    write_webdataset(tmp_path / "wds_tiny", CLASSES, templates="{c}, a kind of {c}")
+    data = create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path))
+    assert data.prompts_for("class", "clip-benchmark") == [["red, a kind of red"], ["blue, a kind of blue"]]
+
+
+def test_captions_and_classes_of_one_tar_file_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    place = write_webdataset(tmp_path / "wds_tiny", CLASSES)
+    both = {f"s{i}": {"png": png(np.zeros((4, 4, 3), np.uint8)), "cls": b"%d" % i, "txt": b"1"} for i in range(2)}
+    write_shard(place / "test" / "0.tar", both)
+    (place / "test" / "nshards.txt").write_text("1")
+
+    def split() -> Split:
+        return create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).split("test")
+
+    assert split().labels["class"].tolist() == [0, 1]
+    (place / "dataset_type.txt").write_text("retrieval")
+    assert [*split().captions] == [["1"], ["1"]]
+
+
+def write_sugar_crepe(root: Path, rows: object = None) -> Path:
+    """One part of it as published, three images of greys 0, 10 and 20, in no order."""
+    write_pictures(root / "sugar_crepe" / "val2017", ["c.jpg", "a.jpg", "b.jpg"])
+    usual = {
+        str(3 * i): {"filename": f"{name}.jpg", "caption": f"{name} right", "negative_caption": f"{name} wrong"}
+        for i, name in enumerate("abc")
+    }
+    (root / "sugar_crepe" / "swap_att.json").write_text(json.dumps(usual if rows is None else rows))
+    return root
+
+
+def test_sugar_crepe_has_a_right_and_a_wrong_caption_of_each_image(tmp_path: Path) -> None:
+    data = create_dataset("clip-benchmark", dataset="sugar_crepe/swap_att", folder=str(write_sugar_crepe(tmp_path)))
+    split = data.split("test")
+    assert [*split.captions] == [["a right", "a wrong"], ["b right", "b wrong"], ["c right", "c wrong"]]
+    assert [round(float(image.mean()) / 10) for image in split.images[:]] == [1, 2, 0]
+    assert not data.templates
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"7": {"filename": "a.jpg", "caption": "a"}}, r'swap_att.json, "7": there must be filename, caption, neg'),
+        ({"7": {"filename": "a.jpg", "caption": "a", "negative_caption": " "}}, r'swap_att.json, "7": there must be'),
+        (["a.jpg"], r'swap_att.json, "0": there must be'),
+        ({}, r"split test: there are no images"),
+        ({"7": {"filename": "d.jpg", "caption": "a", "negative_caption": "b"}}, r"d.jpg: no such file, but it is"),
+    ],
+)
+def test_a_wrong_part_of_sugar_crepe_is_refused(tmp_path: Path, rows: object, message: str) -> None:
+    root = write_sugar_crepe(tmp_path, rows)
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="sugar_crepe/swap_att", folder=str(root)).manifest()
+
+
 def test_of_a_webdataset_on_the_hub_only_what_is_read_is_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +286,10 @@ def test_of_a_webdataset_on_the_hub_only_what_is_read_is_downloaded(
 
 
 def test_a_dataset_of_a_collection_is_the_librarys_before_a_webdataset(tmp_path: Path) -> None:
-    for folder in ("mnist", "wds_mnist", "wds_vtab-dtd", "cars"):
+    for folder in ("mnist", "wds_mnist", "wds_vtab-dtd", "cars", "wds_sugar_crepe-add_att"):
         (tmp_path / folder).mkdir()
-    found = ours.found_under(str(tmp_path), ["mnist", "vtab/dtd", "cars", "gtsrb"])
-    assert found == {"mnist": "mnist", "vtab/dtd": "wds/vtab/dtd", "cars": "", "gtsrb": ""}
+    write_sugar_crepe(tmp_path)
+    found = {"mnist": "mnist", "vtab/dtd": "wds/vtab/dtd", "cars": "", "gtsrb": ""}
+    found |= {"sugar_crepe/swap_att": "sugar_crepe/swap_att", "sugar_crepe/swap_obj": ""}
+    found |= {"sugar_crepe/add_att": "wds/sugar_crepe/add_att"}
+    assert ours.found_under(str(tmp_path), [*found]) == found

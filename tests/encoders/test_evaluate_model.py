@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.commands import exit_code
 from support.own_data import name, write_image_folder
 from support.peers import open_clip_clip, timm_resnet, transformers_clip, transformers_siglip
-from support.real_files import write_cifar, write_webdataset
+from support.real_files import pictures, png, write_cifar, write_webdataset
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -262,6 +262,35 @@ def test_a_collection_of_captions_is_retrieved(
     told = json.loads(capsys.readouterr().out)
     assert told["results"]["flickr8k"]["counts"] == {"i2t": 3, "t2i": 4}
     assert told["means"] == {"retrieval.r_mean": told["results"]["flickr8k"]["metrics"]["r_mean"]}
+
+
+@needs_clip_benchmark
+def test_scores_of_sugar_crepe_are_those_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import open_clip
+    from clip_benchmark.datasets.builder import build_dataset, image_captions_collate_fn
+    from clip_benchmark.metrics import image_caption_selection
+
+    place, root = f"local-dir:{folders['open_clip']}", tmp_path / "sugar_crepe"
+    model, _, transform = open_clip.create_model_and_transforms(place)
+    (root / "val2017").mkdir(parents=True)
+    rows = {}
+    for i, picture in enumerate(pictures(40, side=48)):
+        (root / "val2017" / f"{i}.png").write_bytes(png(picture))
+        right, wrong = (f"a {i % 7} b", f"b {i % 5} a")[:: 1 if i % 3 else -1]
+        rows[str(i)] = {"filename": f"{i}.png", "caption": right, "negative_caption": wrong}
+    (root / "swap_obj.json").write_text(json.dumps(rows))
+    data = build_dataset("sugar_crepe/swap_obj", root=str(root), transform=transform, task="image_caption_selection")
+    loader = torch.utils.data.DataLoader(data, batch_size=8, collate_fn=image_captions_collate_fn)
+    words = open_clip.get_tokenizer(place)
+    theirs = image_caption_selection.evaluate(model.eval(), loader, words, "cpu", amp=False)
+    asked = ("--task", "clip-benchmark:sugar_crepe", "--data", f"clip-benchmark={tmp_path}", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["results"]["sugar_crepe/swap_obj"]["metrics"] == {"text": pytest.approx(theirs["text_acc"])}
+    assert 0 < theirs["text_acc"] < 1
+    assert "not in " in told["notes"][0]
 
 
 @needs_clip_benchmark

@@ -19,6 +19,7 @@ from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import files_digest, files_under, require_folder
 from benchsuite.data.readers.images import LazyImages
+from benchsuite.data.real.sugar_crepe import SugarCrepe
 from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count
@@ -29,6 +30,11 @@ Name = Literal[
     "imagenet-a", "imagenet-r", "imagenet-o", "flowers", "pets", "pcam", "mnist", "food101", "imagenet1k",
 ]  # fmt: skip
 """TeMo's Table 7, in the order of its columns, by clip-benchmark's names."""
+Crepe = Literal[
+    "sugar_crepe/add_att", "sugar_crepe/add_obj", "sugar_crepe/replace_att", "sugar_crepe/replace_obj",
+    "sugar_crepe/replace_rel", "sugar_crepe/swap_att", "sugar_crepe/swap_obj",
+]  # fmt: skip
+CREPE = "sugar_crepe/"
 WDS = "wds/"
 Wds = Annotated[str, StringConstraints(pattern=r"^wds/[\w.+/-]+$")]
 """One of its webdatasets, whose name on the hub is clip-benchmark/wds_NAME."""
@@ -41,40 +47,42 @@ OWN = "clip-benchmark"
 
 @register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
 class ClipBenchmark(PairDataset):
-    """Test images of one of clip-benchmark's datasets: the 17 of TeMo's Table 7, or any of its webdatasets.
+    """Test images of one of clip-benchmark's datasets: the 17 of TeMo's Table 7, SugarCrepe, or a webdataset.
 
-    The 17 are read by the library (the extra zeroshot), webdatasets without it. Class names and the set of templates
+    The 17 are read by the library (the extra zeroshot), the others without it. Class names and the set of templates
     "clip-benchmark" are the library's for that dataset, or those in the folder of a webdataset; imagenet-7, cifar-18,
     number and names are available for all, imagenet-80 for the 17. Webdatasets for retrieval have captions and no
-    classes. Only a name on the hub is downloaded.
+    classes, SugarCrepe's images a right caption and a wrong one. Only a name on the hub is downloaded.
     """
 
-    dataset: Name | Wds
+    dataset: Name | Crepe | Wds
     """clip-benchmark's name of the dataset; of a webdataset wds/NAME."""
     folder: str = ""
-    """The data root: the data set is in a folder of its name, wds/vtab/dtd in wds_vtab-dtd. Or the folder of the one
-    webdataset. Not part of the identity; the digest is."""
+    """The data root: the data set is in a folder of its name, wds/vtab/dtd in wds_vtab-dtd, all parts of SugarCrepe in
+    sugar_crepe. Or the folder of the one webdataset. Not part of the identity; the digest is."""
     size: Count = 224
     """Side in pixels to which images are resized: the shorter side fitted, the middle cut out."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        return self._shards.class_names if self._shards else {"class": tuple(self._library.classes)}
+        return self._listed.class_names if self._listed else {"class": tuple(self._library.classes)}
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        if self._shards:
-            return {OWN: self._shards.own_templates, **SMALL} if self.class_names else {}
+        if self._listed:
+            return {**self._listed.templates, **SMALL} if self.class_names else {}
         return {OWN: templates_of(self.dataset), "imagenet-80": templates_of("imagenet1k"), **SMALL}
 
     @property
     def kind(self) -> str:
-        """classification, or what a webdataset says it is."""
-        return self._shards.kind if self._shards else "classification"
+        """classification, matching, or what a webdataset says it is."""
+        if self.dataset.removeprefix(WDS).startswith(CREPE):
+            return "matching"
+        return getattr(self._listed, "kind", "classification")
 
     def manifest(self) -> Manifest:
-        if self._shards:
-            found = self._shards.manifest()
+        if self._listed:
+            found = self._listed.manifest()
             digest = short_digest([found.digest, *self.templates.get(OWN, ())])
             return replace(found, name=self.dataset, digest=digest)
         names = [*self.class_names["class"], *self.templates[OWN]]
@@ -82,8 +90,8 @@ class ClipBenchmark(PairDataset):
         return Manifest(self.dataset, 1, {"test": len(self._library)}, digest)
 
     def read(self, split: str) -> Split:
-        if self._shards:
-            return self._shards.split(split)
+        if self._listed:
+            return self._listed.split(split)
         library, labels = self._library, self._labels
         images = LazyImages(len(library), self.size, lambda i: library[i][0], lambda i: f"{self._root}, sample {i}")
         names = [[name] for name in self.class_names["class"]]
@@ -94,10 +102,14 @@ class ClipBenchmark(PairDataset):
         is_wds = self.dataset.startswith(WDS)
         root = require_folder("clip-benchmark", self.folder, LAYOUT, FILES if is_wds else ())
         place = root if is_wds and (root / COUNT).is_file() else place_of(self.dataset, root)
-        return require_folder("clip-benchmark", str(place), f"{self.dataset}. The root must hold {LAYOUT}")
+        folder = place.parent if self.dataset.startswith(CREPE) else place
+        return require_folder("clip-benchmark", str(folder), f"{self.dataset}. The root must hold {LAYOUT}")
 
     @cached_property
-    def _shards(self) -> Webdataset | None:
+    def _listed(self) -> Webdataset | SugarCrepe | None:
+        """What reads it, if the library does not."""
+        if self.dataset.startswith(CREPE):
+            return SugarCrepe(folder=str(self._root), size=self.size, part=self.dataset.removeprefix(CREPE))
         return Webdataset(folder=str(self._root), size=self.size) if self.dataset.startswith(WDS) else None
 
     @cached_property
@@ -121,8 +133,10 @@ class ClipBenchmark(PairDataset):
 
 
 def place_of(dataset: str, root: Path) -> Path:
-    """The folder of a dataset under a data root: its name, or that of a webdataset on the hub."""
-    return root / (f"wds_{dataset.removeprefix(WDS).replace('/', '-')}" if dataset.startswith(WDS) else dataset)
+    """A dataset under a data root: a folder of its name or, of a webdataset, of that on the hub; SugarCrepe's file."""
+    if dataset.startswith(WDS):
+        return root / f"wds_{dataset.removeprefix(WDS).replace('/', '-')}"
+    return root / (f"{dataset}.json" if dataset.startswith(CREPE) else dataset)
 
 
 def collection(name: str) -> Sequence[str]:
@@ -138,8 +152,8 @@ def found_under(folder: str, names: Sequence[str]) -> dict[str, str]:
     under the data root; "" if neither is.
     """
     root = require_folder("clip-benchmark", folder, LAYOUT)
-    ways = {name: [*({name} & {*get_args(Name)}), f"{WDS}{name}"] for name in names}
-    return {name: next((way for way in own if place_of(way, root).is_dir()), "") for name, own in ways.items()}
+    ways = {name: [*({name} & {*get_args(Name), *get_args(Crepe)}), f"{WDS}{name}"] for name in names}
+    return {name: next((way for way in own if place_of(way, root).exists()), "") for name, own in ways.items()}
 
 
 def templates_of(dataset: str) -> tuple[str, ...]:

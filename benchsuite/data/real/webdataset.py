@@ -38,14 +38,14 @@ class Webdataset(Listed):
         return {"class": tuple(self._lines(NAMES))} if self.kind == "classification" else {}
 
     @cached_property
-    def own_templates(self) -> tuple[str, ...]:
+    def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
         """Those of the folder, with {} for the class name; refused unless each has its place for it."""
-        templates = self._lines(TEMPLATES)
-        if wrong := [text for text in templates if "{c}" not in text or {*text.replace("{c}", "")} & {*"{}"}]:
+        texts = self._lines(TEMPLATES) if self.kind == "classification" else []
+        if wrong := [text for text in texts if "{c}" not in text or {*text.replace("{c}", "")} & {*"{}"}]:
             raise UsageError(
                 f'{self._root / TEMPLATES}: "{wrong[0]}" must have {{c}} for the class name, and no other.'
             )
-        return tuple(text.replace("{c}", "{0}" if text.count("{c}") > 1 else "{}") for text in templates)
+        return {self.card.name: [text.replace("{c}", "{0}" if text.count("{c}") > 1 else "{}") for text in texts]}
 
     def _splits(self) -> Mapping[str, Sequence[Path]]:
         texts = [file for name in (TYPE, NAMES) if (file := self._root / name).is_file()]
