@@ -26,7 +26,11 @@ def evaluate(
         ),
     ],
     task: Annotated[
-        str | None, typer.Option(help="A task (default: for a folder of ours, all protocols of its run).")
+        str | None,
+        typer.Option(
+            help="A task (default: for a folder of ours, all protocols of its run), or clip-benchmark:COLLECTION, such "
+            "as vtab+."
+        ),
     ] = None,
     data: Annotated[
         list[str] | None,
@@ -107,6 +111,7 @@ def evaluate(
     size = f", pictures of {what.size} pixels" if what.size else ""
     say(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
     say(*result_lines(evaluation.results))
+    say(*(f"  {f'mean of {name}':<32} {100 * value:6.2f} %" for name, value in evaluation.means.items()))
 
 
 def parse_shares(text: str) -> list[float]:
@@ -126,8 +131,9 @@ def mixture_lines(evaluations: "Mapping[float, Evaluation]") -> Iterator[str]:
     (first, *_) = evaluations.values()
     metrics = {name: tasks.card(result.task).about.get("headline") for name, result in first.results.items()}
     shown = [(name, key) for name, key in metrics.items() if key in first.results[name].metrics]
-    names = [f"{name}.{key}" for name, key in shown]
+    names = [*(f"{name}.{key}" for name, key in shown), *(f"mean of {name}" for name in first.means)]
     yield "  ".join(["  alpha", *names])
     for alpha, each in evaluations.items():
-        cells = [100 * each.results[name].metrics[key] for name, key in shown]
+        values = [*(each.results[name].metrics[key] for name, key in shown), *each.means.values()]
+        cells = [100 * value for value in values]
         yield "  ".join([f"{alpha:>7g}", *(f"{cell:>{len(name)}.2f}" for name, cell in zip(names, cells, strict=True))])

@@ -1,10 +1,12 @@
 """Evaluate a model by name or folder: any task, through the protocols that runs are evaluated by."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import numpy as np
 import torch
 
 from benchsuite.data import PairDataset
@@ -17,10 +19,17 @@ from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_protocol, resolve_setup
 from benchsuite.records.environment import environment
 from benchsuite.records.schema import Result
-from benchsuite.registry import datasets
+from benchsuite.registry import datasets, tasks
 from benchsuite.setup import Data, Part, Protocol
 
 NAMES = ("image", "text")
+CLIP_BENCHMARK = "clip-benchmark"
+BY_KIND = {
+    "classification": Protocol(task="zero-shot", options={"classes": "class", "templates": CLIP_BENCHMARK}),
+    "retrieval": Protocol(task="retrieval"),
+    "matching": Protocol(task="matching"),
+}
+"""How a dataset of a collection is evaluated."""
 
 
 class Model(Part):
@@ -47,6 +56,8 @@ class Evaluation(Part):
     data: Data
     protocols: dict[str, Protocol]
     results: dict[str, Result]
+    means: dict[str, float] = {}
+    """Of a collection, the mean over its datasets here of each headline metric, as task.metric."""
     environment: dict[str, Any]
     created: str
 
@@ -71,16 +82,21 @@ class Planned:
     data: Data
     protocols: Mapping[str, Protocol]
     notes: Sequence[str] = ()
+    of: str = ""
+    """The collection, if it is one."""
 
 
 def plan_evaluation(model: Judged, wanted: Wanted) -> Planned:
     """What is evaluated: a task, a recipe's protocols, or for a run's towers those of the run."""
     if wanted.options and (wanted.recipe or not wanted.task):
         raise UsageError("--set is for the options of one task: give --task, without --recipe.")
+    collection = (wanted.task or "").partition(f"{CLIP_BENCHMARK}:")[2]
     if wanted.recipe:
         if wanted.dataset and wanted.dataset not in {name.partition(".")[0] for name in wanted.folders}:
             raise UsageError(f"--recipe {wanted.recipe} has data of its own: leave --data {wanted.dataset} out.")
         planned = _of_recipe(model, wanted.recipe, wanted.folders)
+    elif collection:
+        wanted, planned = replace(wanted, task=None), _of_collection(model, collection, wanted)
     elif wanted.task and (wanted.dataset or model.exported is None):
         planned = _of_task(model, wanted)
     elif model.exported is not None:
@@ -98,6 +114,36 @@ def _of_task(model: Judged, wanted: Wanted) -> Planned:
     data = resolve_data(Data(name=wanted.dataset), _as_the_model_takes(model, wanted.dataset, wanted.folders))
     protocol = resolve_protocol(Protocol(task=wanted.task, options=dict(wanted.options)), wanted.folders)
     return Planned(data, {wanted.task: protocol})
+
+
+def _of_collection(model: Judged, name: str, wanted: Wanted) -> Planned:
+    """Each dataset of one of clip-benchmark's collections that is under the data root, by the task for its kind."""
+    from benchsuite.data.real.clip_benchmark import ClipBenchmark, collection, found_under
+
+    if wanted.dataset != CLIP_BENCHMARK or f"{CLIP_BENCHMARK}.dataset" in wanted.folders:
+        raise UsageError(f"--task {wanted.task}: give the root of its datasets, --data {CLIP_BENCHMARK}=FOLDER, alone.")
+    folders = _as_the_model_takes(model, CLIP_BENCHMARK, wanted.folders)
+    names, root = collection(name), folders.get(CLIP_BENCHMARK, "")
+    lacks: dict[str, list[str]] = defaultdict(list)
+    protocols = {}
+    for each, dataset in found_under(root, names).items():
+        kind = ClipBenchmark(dataset=dataset, folder=root).kind if dataset else f"not in {root}"
+        if usual := BY_KIND.get(kind):
+            given = {
+                "options": {**usual.options, **wanted.options},
+                "data": Data(name=CLIP_BENCHMARK, options={"dataset": dataset}),
+            }
+            protocols[each] = resolve_protocol(usual.model_copy(update=given), folders)
+        else:
+            lacks[kind].append(each)
+    told = "; ".join(f"{why}: {', '.join(left)}" for why, left in lacks.items())
+    note = f"{len(protocols)} of the {len(names)} datasets of {name} are evaluated"
+    if not protocols:
+        raise UsageError(f"{note}. Left out, {told}.")
+    note += f". Left out, {told}." if told else "."
+    (first, *_) = protocols.values()
+    assert first.data
+    return Planned(first.data, protocols, [note], name)
 
 
 def _of_recipe(model: Judged, name: str, folders: Mapping[str, str]) -> Planned:
@@ -160,7 +206,7 @@ def _fitting(model: Judged, planned: Planned, wanted: Wanted) -> Planned:
     ]
     if problems:
         raise UsageError("nothing was evaluated. " + " ".join(problems))
-    return Planned(planned.data, fitting, notes)
+    return replace(planned, protocols=fitting, notes=notes)
 
 
 def _unfit(model: Judged, data: Data, protocol: Protocol) -> str:
@@ -190,12 +236,23 @@ def evaluate_model(model: Judged, planned: Planned) -> Evaluation:
         size=model.size,
         run=model.exported.run["run_id"] if model.exported else None,
     )
+    results = results_of(planned.protocols, scores, dataset)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return Evaluation(
         model=what,
         data=planned.data,
         protocols=dict(planned.protocols),
-        results=results_of(planned.protocols, scores, dataset),
+        results=results,
+        means=means_of(results) if planned.of else {},
         environment=environment(device, torch.get_num_threads(), 1),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def means_of(results: Mapping[str, Result]) -> dict[str, float]:
+    """The mean of each task's headline metric over its protocols."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for result in results.values():
+        metric = tasks.card(result.task).about["headline"]
+        found[f"{result.task}.{metric}"].append(result.metrics[metric])
+    return {name: float(np.mean(values)) for name, values in found.items()}

@@ -12,6 +12,7 @@ from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.labelled import label_rows
+from benchsuite.evaluation.matching import instance_ranks
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
@@ -68,7 +69,4 @@ def statements(dataset: PairDataset, name: str) -> list[str]:
 
 def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:
     """For each statement, the rank (1 or 2) of its own image in its pair; rows 2i and 2i + 1 are pair i."""
-    own = (image * text).sum(1)
-    other = (image * text.view(-1, 2, text.shape[1]).flip(1).reshape(text.shape)).sum(1)
-    against = other.view(-1, 2).flip(1).reshape(-1)  # statement j with the other image of its pair
-    return (1 + (~(against < own)).int()).cpu().numpy().astype(np.int32)
+    return instance_ranks(*(rows.view(-1, 2, rows.shape[1]) for rows in (image, text)))["image"]

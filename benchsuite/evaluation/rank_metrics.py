@@ -84,6 +84,14 @@ def both(ranks: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     return np.asarray((ranks.reshape(-1, 2) == 1).all(1))
 
 
+def matching(ranks: Ranks, images: int) -> Scores:
+    """Share of instances all of whose images, all of whose captions, or both, rank their own first."""
+    first = {way: (each.reshape(-1, images) == 1).all(1) for way, each in ranks.items()}
+    if images > 1:
+        first["group"] = first["text"] & first["image"]
+    return Scores({way: float(each.mean()) for way, each in first.items()}, {"instances": len(first["text"])}, ranks)
+
+
 def sentence_transfer(ranks: Ranks) -> Scores:
     """Accuracies, from 1 for a correctly classified sentence and 2 for a wrong one."""
     metrics = {name: float((each == 1).mean()) for name, each in ranks.items()}
@@ -124,6 +132,7 @@ RULES: dict[str, RankRule] = {
         not_recomputable=("iterations", "converged"),
         why="they describe the fit, not its predictions",
     ),
+    "matching": RankRule(matching, options=("images",)),
     "mmvp": RankRule(mmvp),
     "multi-instance-retrieval": RankRule(multi_instance, split_count="v2t", only_ranks=False),
     "retrieval": RankRule(retrieval, split_count="i2t"),

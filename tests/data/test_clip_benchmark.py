@@ -1,11 +1,15 @@
 import importlib.util
+import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.real_files import png
+from support.real_files import png, write_pictures, write_shard, write_webdataset
 
 from benchsuite.data import create_dataset
+from benchsuite.data.base import Split
 from benchsuite.data.prompts import CIFAR_18, IMAGENET_7, NUMBER
 from benchsuite.data.real import clip_benchmark as ours
 from benchsuite.errors import UsageError
@@ -108,3 +112,184 @@ def test_a_class_without_test_images_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(ours, "_targets", lambda library: iter([0] * len(library)))
     with pytest.raises(UsageError, match=r"class 1 of the 10 of eurosat .* has no test image"):
         create_dataset("clip-benchmark", dataset="eurosat", folder=str(write_eurosat(tmp_path))).split("test")
+
+
+CLASSES = [[0, 1, 1], [1, 0]]
+TEMPLATES = "zeroshot_classification_templates.txt"
+
+
+@needs_it
+def test_a_webdataset_is_read_as_the_library_reads_it(tmp_path: Path) -> None:
+    place = write_webdataset(tmp_path / "wds_vtab-tiny", CLASSES)
+    theirs = ours._builder().build_dataset("wds/vtab/tiny", root=str(place), transform=np.asarray, split="test")
+    data = create_dataset("clip-benchmark", dataset="wds/vtab/tiny", folder=str(tmp_path), size=8)
+    split, (images, labels) = data.split("test"), zip(*theirs, strict=True)
+    assert [*data.class_names["class"]] == theirs.classes
+    assert [text.replace("{}", "{c}") for text in data.templates["clip-benchmark"]] == theirs.templates
+    assert split.labels["class"].tolist() == [*labels] == [0, 1, 1, 1, 0]
+    assert np.array_equal(split.images[:], np.stack(images))
+    assert data.manifest().splits == {"test": 5}
+
+
+def test_a_webdataset_needs_no_library_and_may_be_the_folder_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ours, "_folder", lambda: pytest.fail("the library was asked for"))
+    inside, itself = tmp_path, write_webdataset(tmp_path / "wds_tiny", CLASSES)
+    one, two = (create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(place)) for place in (inside, itself))
+    assert one.manifest() == two.manifest()
+    assert one.split("test").captions[1] == ["blue"]
+    assert {"clip-benchmark", "imagenet-7"} <= set(one.templates)
+
+
+def test_a_webdataset_for_retrieval_has_captions(tmp_path: Path) -> None:
+    write_webdataset(tmp_path / "wds_pairs", [["a dog\nsome dog"], ["two cats"]], kind="retrieval")
+    data = create_dataset("clip-benchmark", dataset="wds/pairs", folder=str(tmp_path), size=4)
+    assert [*data.split("test").captions] == [["a dog", "some dog"], ["two cats"]]
+    assert not data.class_names
+    assert not data.templates
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"texts": [[0, 1, 1], [0, 1]]}, {"names": "red\ngreen"}, {"templates": "a {c}."}, {"side": 16}],
+    ids=["a label", "a class name", "a template", "the images"],
+)
+def test_the_digest_of_a_webdataset_follows_what_it_says(tmp_path: Path, change: dict[str, object]) -> None:
+    def digest(name: str, **given: object) -> str:
+        write_webdataset(tmp_path / name / "wds_tiny", **({"texts": CLASSES} | given))  # type: ignore[arg-type]
+        return create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path / name)).manifest().digest
+
+    assert digest("one") == digest("two") != digest("three", **change)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"templates": "a {c}.\na photo"}, rf'{TEMPLATES}: "a photo" must have {{c}}'),
+        ({"templates": "a {c} of {}"}, r'"a {c} of {}" must have {c} for the class name, and no other'),
+        ({"templates": "a {}."}, r'"a {}." must have {c}'),
+        ({"names": "red\nblue\ngreen"}, r'has 3 classes, the images 2: none is "green"'),
+        ({"names": "red"}, r's0000001: class "1" is none of the 1 of classnames.txt'),
+        ({"texts": [["0", "one"]]}, r's0000001: class "one" is none of the 2'),
+        ({"texts": [[0, ""]]}, r"s0000001: an image without a class; there must be s0000001.cls"),
+        ({"kind": "multilabel"}, r'dataset_type.txt: sets of type "multilabel" are not read'),
+        ({"texts": [], "kind": "retrieval"}, r"split test: there are no images"),
+    ],
+)
+def test_a_webdataset_that_contradicts_itself_is_refused(
+    tmp_path: Path, wrong: dict[str, object], message: str
+) -> None:
+    write_webdataset(tmp_path / "wds_tiny", **({"texts": CLASSES} | wrong))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).manifest()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda place: (place / "test" / "1.tar").unlink(), r"1\.tar: no such file"),
+        (lambda place: (place / TEMPLATES).unlink(), rf"{TEMPLATES}: no such file. The folder must hold test/nshards"),
+        (lambda place: (place / "test" / "nshards.txt").write_text("two"), r'nshards.txt: "two" is not the number'),
+        (
+            lambda place: place.rename(place.with_name("tiny")),
+            r"wds_tiny is not a folder. Give one that holds wds/tiny",
+        ),
+    ],
+    ids=["a tar file", "templates", "the number of tar files", "the name"],
+)
+def test_a_webdataset_of_which_files_lack_is_refused(
+    tmp_path: Path, spoil: Callable[[Path], object], message: str
+) -> None:
+    spoil(write_webdataset(tmp_path / "wds_tiny", CLASSES))
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).manifest()
+
+
+def test_a_template_may_name_its_class_twice(tmp_path: Path) -> None:
+    write_webdataset(tmp_path / "wds_tiny", CLASSES, templates="{c}, a kind of {c}")
+    data = create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path))
+    assert data.prompts_for("class", "clip-benchmark") == [["red, a kind of red"], ["blue, a kind of blue"]]
+
+
+def test_captions_and_classes_of_one_tar_file_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    place = write_webdataset(tmp_path / "wds_tiny", CLASSES)
+    both = {f"s{i}": {"png": png(np.zeros((4, 4, 3), np.uint8)), "cls": b"%d" % i, "txt": b"1"} for i in range(2)}
+    write_shard(place / "test" / "0.tar", both)
+    (place / "test" / "nshards.txt").write_text("1")
+
+    def split() -> Split:
+        return create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).split("test")
+
+    assert split().labels["class"].tolist() == [0, 1]
+    (place / "dataset_type.txt").write_text("retrieval")
+    assert [*split().captions] == [["1"], ["1"]]
+
+
+def write_sugar_crepe(root: Path, rows: object = None) -> Path:
+    """One part of it as published, three images of greys 0, 10 and 20, in no order."""
+    write_pictures(root / "sugar_crepe" / "val2017", ["c.jpg", "a.jpg", "b.jpg"])
+    usual = {
+        str(3 * i): {"filename": f"{name}.jpg", "caption": f"{name} right", "negative_caption": f"{name} wrong"}
+        for i, name in enumerate("abc")
+    }
+    (root / "sugar_crepe" / "swap_att.json").write_text(json.dumps(usual if rows is None else rows))
+    return root
+
+
+def test_sugar_crepe_has_a_right_and_a_wrong_caption_of_each_image(tmp_path: Path) -> None:
+    data = create_dataset("clip-benchmark", dataset="sugar_crepe/swap_att", folder=str(write_sugar_crepe(tmp_path)))
+    split = data.split("test")
+    assert [*split.captions] == [["a right", "a wrong"], ["b right", "b wrong"], ["c right", "c wrong"]]
+    assert [round(float(image.mean()) / 10) for image in split.images[:]] == [1, 2, 0]
+    assert not data.templates
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"7": {"filename": "a.jpg", "caption": "a"}}, r'swap_att.json, "7": there must be filename, caption, neg'),
+        ({"7": {"filename": "a.jpg", "caption": "a", "negative_caption": " "}}, r'swap_att.json, "7": there must be'),
+        (["a.jpg"], r'swap_att.json, "0": there must be'),
+        ({}, r"split test: there are no images"),
+        ({"7": {"filename": "d.jpg", "caption": "a", "negative_caption": "b"}}, r"d.jpg: no such file, but it is"),
+    ],
+)
+def test_a_wrong_part_of_sugar_crepe_is_refused(tmp_path: Path, rows: object, message: str) -> None:
+    root = write_sugar_crepe(tmp_path, rows)
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="sugar_crepe/swap_att", folder=str(root)).manifest()
+
+
+def test_of_a_webdataset_on_the_hub_only_what_is_read_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub.utils import filter_repo_objects
+
+    there, here = write_webdataset(tmp_path / "there", CLASSES), tmp_path / "here"
+    for further in ("train/0.tar", "README.md"):
+        (there / further).parent.mkdir(exist_ok=True)
+        (there / further).touch()
+
+    def download(name: str, repo_type: str, revision: str, allow_patterns: list[str]) -> str:
+        assert (name, repo_type, revision) == ("clip-benchmark/wds_tiny", "dataset", "0123abc")
+        names = [file.relative_to(there).as_posix() for file in there.rglob("*.*")]
+        for each in filter_repo_objects(names, allow_patterns=allow_patterns):
+            (here / each).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(there / each, here / each)
+        return str(here)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    data = create_dataset("clip-benchmark", dataset="wds/tiny", folder="hub:clip-benchmark/wds_tiny@0123abc")
+    assert data.split("test").labels["class"].tolist() == [0, 1, 1, 1, 0]
+    assert not (here / "train").exists()
+
+
+def test_a_dataset_of_a_collection_is_the_librarys_before_a_webdataset(tmp_path: Path) -> None:
+    for folder in ("mnist", "wds_mnist", "wds_vtab-dtd", "cars", "wds_sugar_crepe-add_att"):
+        (tmp_path / folder).mkdir()
+    write_sugar_crepe(tmp_path)
+    found = {"mnist": "mnist", "vtab/dtd": "wds/vtab/dtd", "cars": "", "gtsrb": ""}
+    found |= {"sugar_crepe/swap_att": "sugar_crepe/swap_att", "sugar_crepe/swap_obj": ""}
+    found |= {"sugar_crepe/add_att": "wds/sugar_crepe/add_att"}
+    assert ours.found_under(str(tmp_path), [*found]) == found

@@ -9,7 +9,7 @@ import pytest
 from support.real_files import flat, png, write_pairs, write_shard, write_shards
 
 from benchsuite.data import create_dataset
-from benchsuite.data.real import conceptual_captions as captions
+from benchsuite.data.readers import shards
 from benchsuite.errors import UsageError
 
 KINDS = ("tsv", "csv", "json", "jsonl")
@@ -120,8 +120,10 @@ def test_a_listing_is_digested_once_then_remembered(tmp_path: Path, monkeypatch:
 def test_eight_tar_files_are_gone_through_by_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(8):
         write_shard(tmp_path / "train" / f"{i:05}.tar", {str(i): {"jpg": png(flat(i), "JPEG"), "txt": b"a"}})
-    scan = captions._scan
-    monkeypatch.setattr(captions, "_scan", lambda tar: ((tmp_path / f"{tar.stem}.{os.getpid()}").touch(), scan(tar))[1])
+    scan = shards._scan
+    monkeypatch.setattr(
+        shards, "_scan", lambda tar, kinds: ((tmp_path / f"{tar.stem}.{os.getpid()}").touch(), scan(tar, kinds))[1]
+    )
     monkeypatch.setattr("benchsuite.workers.processors", lambda: 2)
     assert create_dataset("cc12m", folder=str(tmp_path)).manifest().splits == {"train": 8}
     scanned = [file.name.split(".") for file in tmp_path.glob("0*")]
@@ -133,8 +135,8 @@ def test_a_tar_file_is_gone_through_once_and_again_when_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scanned: list[str] = []
-    real = captions._scan
-    monkeypatch.setattr(captions, "_scan", lambda shard: (scanned.append(shard.name), real(shard))[1])
+    real = shards._scan
+    monkeypatch.setattr(shards, "_scan", lambda tar, kinds: (scanned.append(tar.name), real(tar, kinds))[1])
     for _ in range(2):
         create_dataset("cc3m", folder=str(write_folder(tmp_path))).split("train")
     assert scanned == ["00000.tar", "00001.tar", "00002.tar"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.commands import exit_code
 from support.own_data import name, write_image_folder
 from support.peers import open_clip_clip, timm_resnet, transformers_clip, transformers_siglip
-from support.real_files import write_cifar
+from support.real_files import pictures, png, write_cifar, write_webdataset
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -107,7 +107,12 @@ def test_scores_are_those_of_the_library(
     assert plain["k1_top1"] == nearest(scenes, lambda rows: direct(folders[library], rows, ["a"])[2])
 
 
-@pytest.mark.skipif(importlib.util.find_spec("clip_benchmark") is None, reason='the extra "zeroshot" is not installed')
+needs_clip_benchmark = pytest.mark.skipif(
+    importlib.util.find_spec("clip_benchmark") is None, reason='the extra "zeroshot" is not installed'
+)
+
+
+@needs_clip_benchmark
 def test_scores_are_those_of_clip_benchmark(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,6 +160,167 @@ def test_scores_are_those_of_clip_benchmark(
     ours = scored("zero-shot", "cifar10", "--set", "classes=class", "--set", "templates=cifar-18")
     for k in (1, 3, 5):  # their own count of these fails under NumPy 2.4
         assert ours[f"top{k}"] == pytest.approx(top_k_accuracy_score(labels, logits, k=k))
+
+
+@needs_clip_benchmark
+def test_scores_of_webdatasets_are_those_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import open_clip
+    from clip_benchmark.datasets.builder import build_dataset
+    from clip_benchmark.metrics import zeroshot_classification, zeroshot_retrieval
+    from sklearn.metrics import top_k_accuracy_score
+
+    place = f"local-dir:{folders['open_clip']}"
+    model, _, transform = open_clip.create_model_and_transforms(place)
+    words = open_clip.get_tokenizer(place)
+    names = "\n".join(["red", "blue", "green", "yellow"])
+    write_webdataset(tmp_path / "wds_vtab-four", [[*range(4)] * 5, [3, 2, 1, 0] * 3], names, side=48)
+    told = [[f"thing {i}\na {i % 7}" for i in part] for part in (range(30), range(30, 50))]
+    write_webdataset(tmp_path / "wds_told", told, kind="retrieval", side=48)
+
+    def theirs(name: str, task: str) -> Any:
+        root = str(tmp_path / f"wds_{name.replace('/', '-')}")
+        return build_dataset(f"wds/{name}", root=root, transform=transform, split="test", task=task)
+
+    def scored(task: str, name: str, *options: str) -> dict[str, float]:
+        given = ("--data", f"clip-benchmark={tmp_path}", "--data", f"clip-benchmark.dataset=wds/{name}", *options)
+        assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", "--task", task, *given, "--json") == 0
+        metrics: dict[str, float] = json.loads(capsys.readouterr().out)["results"][task]["metrics"]
+        return metrics
+
+    four = theirs("vtab/four", "zeroshot_classification")
+    classifier = zeroshot_classification.zero_shot_classifier(
+        model.eval(), words, four.classes, four.templates, "cpu", amp=False
+    )
+    loader = torch.utils.data.DataLoader(four.batched(8), batch_size=None)
+    logits, target = zeroshot_classification.run_classification(model, classifier, loader, "cpu", amp=False)
+    ours = scored("zero-shot", "vtab/four", "--set", "classes=class", "--set", "templates=clip-benchmark")
+    for k in (1, 3):
+        assert ours[f"top{k}"] == pytest.approx(top_k_accuracy_score(target, logits, k=k))
+    loader = torch.utils.data.DataLoader(theirs("told", "zeroshot_retrieval").batched(10), batch_size=None)
+    recalls = zeroshot_retrieval.evaluate(model, loader, words, "cpu", amp=False, recall_k_list=[1, 5, 10])
+    ours = scored("retrieval", "told")
+    for k in (1, 5, 10):
+        assert ours[f"t2i_r{k}"] == pytest.approx(recalls[f"image_retrieval_recall@{k}"])
+        assert ours[f"i2t_r{k}"] == pytest.approx(recalls[f"text_retrieval_recall@{k}"])
+
+
+def alone(model: str, root: Path, name: str, capsys: pytest.CaptureFixture[str]) -> float:
+    """Top-1 of one webdataset by its own templates."""
+    data = ("--data", f"clip-benchmark={root}", "--data", f"clip-benchmark.dataset=wds/{name}")
+    options = ("--set", "classes=class", "--set", "templates=clip-benchmark", "--json")
+    assert exit_code("evaluate", model, "--task", "zero-shot", *data, *options) == 0
+    score: float = json.loads(capsys.readouterr().out)["results"]["zero-shot"]["metrics"]["top1"]
+    return score
+
+
+@needs_clip_benchmark
+def test_a_collection_is_each_of_its_sets_and_their_mean_and_names_what_is_missing(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, root = f"open_clip:{folders['open_clip']}", tmp_path / "root"
+    write_webdataset(root / "wds_cars", [[0, 1, 1, 0, 1, 1, 0]], side=48)
+    write_webdataset(root / "wds_vtab-cifar10", [[0, 1, 2] * 3], "cat\ndog\nowl", "a blurry {c}", side=48)
+    write_webdataset(root / "wds_voc2007_multilabel", [[0]], kind="multilabel")
+    write_webdataset(root / "wds_cifar10", [[0, 1]])  # in no collection under this name
+    asked = ("evaluate", model, "--task", "clip-benchmark:vtab+", "--data", f"clip-benchmark={root}")
+    assert exit_code(*asked, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    each = {name: alone(model, root, name, capsys) for name in ("cars", "vtab/cifar10")}
+    assert {name: result["metrics"]["top1"] for name, result in told["results"].items()} == each
+    assert told["means"] == {"zero-shot.top1": pytest.approx(np.mean([*each.values()]))}
+    (note,) = told["notes"]
+    assert "2 of the 36 datasets of vtab+" in note
+    assert f"not in {root}: imagenet1k, imagenetv2, " in note
+    assert "multilabel: voc2007_multilabel" in note
+    assert "vtab/cifar100, " in note
+    assert " cars," not in note
+    assert exit_code(*asked) == 0
+    out = capsys.readouterr().out
+    assert f"mean of zero-shot.top1           {50 * sum(each.values()):6.2f} %" in out
+    assert out.count("note:") == 1
+
+
+def test_mixtures_on_a_collection_end_with_the_mean() -> None:
+    from benchsuite.cli.evaluate import mixture_lines
+
+    top1 = {name: SimpleNamespace(task="zero-shot", metrics={"top1": 0.25 * i}) for i, name in enumerate("ab", 1)}
+    one: Any = SimpleNamespace(results=top1, means={"zero-shot.top1": 0.375})
+    head, row = mixture_lines({0.5: one})
+    assert head.endswith("a.top1  b.top1  mean of zero-shot.top1")
+    assert row.split() == ["0.5", "25.00", "50.00", "37.50"]
+
+
+@needs_clip_benchmark
+def test_a_collection_of_captions_is_retrieved(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_webdataset(tmp_path / "wds_flickr8k", [["a dog\nsome dog", "a cat", "an owl"]], kind="retrieval", side=48)
+    asked = ("--task", "clip-benchmark:retrieval", "--data", f"clip-benchmark={tmp_path}", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["results"]["flickr8k"]["counts"] == {"i2t": 3, "t2i": 4}
+    assert told["means"] == {"retrieval.r_mean": told["results"]["flickr8k"]["metrics"]["r_mean"]}
+
+
+@needs_clip_benchmark
+def test_scores_of_sugar_crepe_are_those_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import open_clip
+    from clip_benchmark.datasets.builder import build_dataset, image_captions_collate_fn
+    from clip_benchmark.metrics import image_caption_selection
+
+    place, root = f"local-dir:{folders['open_clip']}", tmp_path / "sugar_crepe"
+    model, _, transform = open_clip.create_model_and_transforms(place)
+    (root / "val2017").mkdir(parents=True)
+    rows = {}
+    for i, picture in enumerate(pictures(40, side=48)):
+        (root / "val2017" / f"{i}.png").write_bytes(png(picture))
+        right, wrong = (f"a {i % 7} b", f"b {i % 5} a")[:: 1 if i % 3 else -1]
+        rows[str(i)] = {"filename": f"{i}.png", "caption": right, "negative_caption": wrong}
+    (root / "swap_obj.json").write_text(json.dumps(rows))
+    data = build_dataset("sugar_crepe/swap_obj", root=str(root), transform=transform, task="image_caption_selection")
+    loader = torch.utils.data.DataLoader(data, batch_size=8, collate_fn=image_captions_collate_fn)
+    words = open_clip.get_tokenizer(place)
+    theirs = image_caption_selection.evaluate(model.eval(), loader, words, "cpu", amp=False)
+    asked = ("--task", "clip-benchmark:sugar_crepe", "--data", f"clip-benchmark={tmp_path}", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["results"]["sugar_crepe/swap_obj"]["metrics"] == {"text": pytest.approx(theirs["text_acc"])}
+    assert 0 < theirs["text_acc"] < 1
+    assert "not in " in told["notes"][0]
+
+
+@needs_clip_benchmark
+@pytest.mark.parametrize(
+    ("collection", "data", "message"),
+    [
+        ("vtab+", ["clip-benchmark={root}"], "0 of the 36 datasets of vtab+ are evaluated. Left out, not in "),
+        ("vtab++", ["clip-benchmark={root}"], 'collection "vtab++" does not exist'),
+        ("vtab+", [], "give the root of its datasets, --data clip-benchmark=FOLDER, alone"),
+        ("vtab+", ["clip-benchmark={root}", "clip-benchmark.dataset=dtd"], "clip-benchmark=FOLDER, alone"),
+        ("vtab+", ["cifar10={root}"], "clip-benchmark=FOLDER, alone"),
+        ("retrieval", ["clip-benchmark={bad}"], "an image without a caption"),
+    ],
+)
+def test_a_collection_that_cannot_be_evaluated_is_one_clear_message(
+    collection: str,
+    data: list[str],
+    message: str,
+    folders: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bad = write_webdataset(tmp_path / "bad" / "wds_flickr8k", [["a dog", ""]], kind="retrieval").parent
+    (tmp_path / "empty").mkdir()
+    given = [part for text in data for part in ("--data", text.format(root=tmp_path / "empty", bad=bad))]
+    asked = ("evaluate", f"open_clip:{folders['open_clip']}", "--task", f"clip-benchmark:{collection}", *given)
+    assert exit_code(*asked) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
 
 
 def nearest(scenes: Scenes, encode: Any) -> float:

@@ -77,6 +77,8 @@ def test_each_pattern_has_its_ninth_of_the_pairs(tiny: Path) -> None:
     assert scores.counts == {"pairs": 18}
     assert create_task("mmvp").from_ranks(scores.ranks).metrics == scores.metrics  # type: ignore[attr-defined]
     assert embed.request[1] == "a photo of a dog, number 1"
+    as_instances = create_task("matching", images=2).evaluate(embed, create_dataset("mmvp", folder=str(tiny), size=8))  # type: ignore[arg-type]
+    assert as_instances.metrics["image"] == pytest.approx(16 / 18)
 
 
 @pytest.mark.parametrize(

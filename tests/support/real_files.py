@@ -150,6 +150,37 @@ def write_shards(folder: Path, sizes: Sequence[int] = (5, 4, 3), split: str = "t
     return folder
 
 
+def write_webdataset(
+    folder: Path,
+    texts: Sequence[Sequence[object]],
+    names: str = "red\nblue\n",
+    templates: str = "a {c}.\nno {c}\n",
+    kind: str = "classification",
+    side: int = 8,
+) -> Path:
+    """A set as clip_benchmark_export_wds writes it: a tar file for each list of classes or captions, noisy images."""
+    (folder / "test").mkdir(parents=True)
+    images = iter(pictures(sum(map(len, texts)), side=side))
+    member = "txt" if kind == "retrieval" else "cls"
+    number = itertools.count()
+    for shard, own in enumerate(texts):
+        samples = {f"s{next(number):07}": {member: str(text).encode(), "webp": _lossless(next(images))} for text in own}
+        write_shard(folder / "test" / f"{shard}.tar", samples)
+    (folder / "test" / "nshards.txt").write_text(f"{len(texts)}\n")
+    if kind == "classification":
+        (folder / "classnames.txt").write_text(names)
+        (folder / "zeroshot_classification_templates.txt").write_text(templates)
+    else:
+        (folder / "dataset_type.txt").write_text(f"{kind}\n")
+    return folder
+
+
+def _lossless(picture: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(picture).save(stream, "webp", lossless=True)
+    return stream.getvalue()
+
+
 def write_karpathy(folder: Path, name: str = "coco", each: int = 3) -> Path:
     """Karpathy's JSON and its pictures: `each` pictures a split, five captions each, the first one has six."""
     rows, names = [], []

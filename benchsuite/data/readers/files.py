@@ -1,7 +1,7 @@
 """Folders of files: required files, text and JSON, and digests of what the files hold."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,15 @@ watching: ContextVar[Watch] = ContextVar("watching", default=lambda done, total:
 """Called after each file that was read, with the bytes done and to do. The command line shows them."""
 
 
-def require_folder(dataset: str, folder: str, layout: str) -> Path:
-    """The folder as a path, that of a hub's dataset too, or an error that says how to give it and what it must hold."""
+def require_folder(dataset: str, folder: str, layout: str, files: Sequence[str] = ()) -> Path:
+    """The folder as a path, that of a hub's dataset too, or an error that says how to give it and what it must hold.
+
+    `files` are patterns of what is downloaded from the hub; all if there are none.
+    """
     if not folder:
         raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.")
     if named := on_hub(folder):
-        return downloaded(dataset, *named)
+        return downloaded(dataset, *named, tuple(files))
     path = Path(folder).expanduser()
     if not path.is_dir():
         raise UsageError(f"{dataset}: {folder} is not a folder. Give one that holds {layout}.")

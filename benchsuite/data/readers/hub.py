@@ -19,12 +19,12 @@ def on_hub(source: str, plain: bool = False) -> tuple[str, str | None] | None:
 
 
 @cache
-def downloaded(dataset: str, name: str, revision: str | None) -> Path:
-    """The folder of the hub's cache with all files of it. An interrupted download goes on where it was."""
+def downloaded(dataset: str, name: str, revision: str | None, files: tuple[str, ...] = ()) -> Path:
+    """The folder of the hub's cache with its files, or those of these patterns; an interrupted download goes on."""
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(name, repo_type="dataset", revision=revision))
+        return Path(snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=[*files] or None))
     except Exception as error:  # of the hub's many kinds
         which = f"{name}, revision {revision}," if revision else name
         raise UsageError(

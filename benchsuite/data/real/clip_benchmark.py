@@ -4,20 +4,24 @@ import importlib.util
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import StringConstraints
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import files_digest, files_under, require_folder
 from benchsuite.data.readers.images import LazyImages
-from benchsuite.errors import UsageError
+from benchsuite.data.real.sugar_crepe import SugarCrepe
+from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
@@ -26,40 +30,68 @@ Name = Literal[
     "imagenet-a", "imagenet-r", "imagenet-o", "flowers", "pets", "pcam", "mnist", "food101", "imagenet1k",
 ]  # fmt: skip
 """TeMo's Table 7, in the order of its columns, by clip-benchmark's names."""
-LAYOUT = "a folder for each dataset by clip-benchmark's name, in the layout of clip-benchmark and torchvision"
+Crepe = Literal[
+    "sugar_crepe/add_att", "sugar_crepe/add_obj", "sugar_crepe/replace_att", "sugar_crepe/replace_obj",
+    "sugar_crepe/replace_rel", "sugar_crepe/swap_att", "sugar_crepe/swap_obj",
+]  # fmt: skip
+CREPE = "sugar_crepe/"
+WDS = "wds/"
+Wds = Annotated[str, StringConstraints(pattern=r"^wds/[\w.+/-]+$")]
+"""One of its webdatasets, whose name on the hub is clip-benchmark/wds_NAME."""
+LAYOUT = (
+    "a folder for each dataset by clip-benchmark's name, in the layout of clip-benchmark and torchvision, or wds_NAME"
+)
 OWN = "clip-benchmark"
 """Name of the set of templates that clip-benchmark has for the dataset."""
 
 
 @register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
 class ClipBenchmark(PairDataset):
-    """One of the 17 zero-shot datasets of TeMo's Table 7, read by clip-benchmark from a data root; test images only.
+    """Test images of one of clip-benchmark's datasets: the 17 of TeMo's Table 7, SugarCrepe, or a webdataset.
 
-    Class names and the set of templates "clip-benchmark" are the library's for that dataset; imagenet-80, imagenet-7,
-    cifar-18, number and names are available for all. Needs the extra zeroshot. Nothing is downloaded.
+    The 17 are read by the library (the extra zeroshot), the others without it. Class names and the set of templates
+    "clip-benchmark" are the library's for that dataset, or those in the folder of a webdataset; imagenet-7, cifar-18,
+    number and names are available for all, imagenet-80 for the 17. Webdatasets for retrieval have captions and no
+    classes, SugarCrepe's images a right caption and a wrong one. Only a name on the hub is downloaded.
     """
 
-    dataset: Name
-    """clip-benchmark's name of the dataset."""
+    dataset: Name | Crepe | Wds
+    """clip-benchmark's name of the dataset; of a webdataset wds/NAME."""
     folder: str = ""
-    """The data root: the data set is in a folder of its name. Not part of the identity; the digest is."""
+    """The data root: the data set is in a folder of its name, wds/vtab/dtd in wds_vtab-dtd, all parts of SugarCrepe in
+    sugar_crepe. Or the folder of the one webdataset. Not part of the identity; the digest is."""
     size: Count = 224
     """Side in pixels to which images are resized: the shorter side fitted, the middle cut out."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        return {"class": tuple(self._library.classes)}
+        return self._listed.class_names if self._listed else {"class": tuple(self._library.classes)}
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        if self._listed:
+            return {**self._listed.templates, **SMALL} if self.class_names else {}
         return {OWN: templates_of(self.dataset), "imagenet-80": templates_of("imagenet1k"), **SMALL}
 
+    @property
+    def kind(self) -> str:
+        """classification, matching, or what a webdataset says it is."""
+        if self.dataset.removeprefix(WDS).startswith(CREPE):
+            return "matching"
+        return getattr(self._listed, "kind", "classification")
+
     def manifest(self) -> Manifest:
+        if self._listed:
+            found = self._listed.manifest()
+            digest = short_digest([found.digest, *self.templates.get(OWN, ())])
+            return replace(found, name=self.dataset, digest=digest)
         names = [*self.class_names["class"], *self.templates[OWN]]
         digest = short_digest([files_digest(files_under(self._root)), names])
         return Manifest(self.dataset, 1, {"test": len(self._library)}, digest)
 
     def read(self, split: str) -> Split:
+        if self._listed:
+            return self._listed.split(split)
         library, labels = self._library, self._labels
         images = LazyImages(len(library), self.size, lambda i: library[i][0], lambda i: f"{self._root}, sample {i}")
         names = [[name] for name in self.class_names["class"]]
@@ -67,10 +99,18 @@ class ClipBenchmark(PairDataset):
 
     @cached_property
     def _root(self) -> Path:
-        root = require_folder("clip-benchmark", self.folder, LAYOUT)
-        return require_folder(
-            "clip-benchmark", str(root / self.dataset), f"{self.dataset}. The root must hold {LAYOUT}"
-        )
+        is_wds = self.dataset.startswith(WDS)
+        root = require_folder("clip-benchmark", self.folder, LAYOUT, FILES if is_wds else ())
+        place = root if is_wds and (root / COUNT).is_file() else place_of(self.dataset, root)
+        folder = place.parent if self.dataset.startswith(CREPE) else place
+        return require_folder("clip-benchmark", str(folder), f"{self.dataset}. The root must hold {LAYOUT}")
+
+    @cached_property
+    def _listed(self) -> Webdataset | SugarCrepe | None:
+        """What reads it, if the library does not."""
+        if self.dataset.startswith(CREPE):
+            return SugarCrepe(folder=str(self._root), size=self.size, part=self.dataset.removeprefix(CREPE))
+        return Webdataset(folder=str(self._root), size=self.size) if self.dataset.startswith(WDS) else None
 
     @cached_property
     def _library(self) -> Any:
@@ -90,6 +130,30 @@ class ClipBenchmark(PairDataset):
             which = f'"{names[wrong[0]]}" has no test image' if 0 <= wrong[0] < len(names) else "does not exist"
             raise UsageError(f"{self._root}: class {wrong[0]} of the {len(names)} of {self.dataset} {which}.")
         return labels
+
+
+def place_of(dataset: str, root: Path) -> Path:
+    """A dataset under a data root: a folder of its name or, of a webdataset, of that on the hub; SugarCrepe's file."""
+    if dataset.startswith(WDS):
+        return root / f"wds_{dataset.removeprefix(WDS).replace('/', '-')}"
+    return root / (f"{dataset}.json" if dataset.startswith(CREPE) else dataset)
+
+
+def collection(name: str) -> Sequence[str]:
+    """The datasets of one of the library's collections."""
+    known: Mapping[str, Sequence[str]] = _builder().dataset_collection
+    if name not in known:
+        raise UnknownError("collection", name, known, "clip-benchmark: ")
+    return known[name]
+
+
+def found_under(folder: str, names: Sequence[str]) -> dict[str, str]:
+    """Of each dataset of a collection the option `dataset`: as the library reads it, else as a webdataset, whichever is
+    under the data root; "" if neither is.
+    """
+    root = require_folder("clip-benchmark", folder, LAYOUT)
+    ways = {name: [*({name} & {*get_args(Name), *get_args(Crepe)}), f"{WDS}{name}"] for name in names}
+    return {name: next((way for way in own if place_of(way, root).exists()), "") for name, own in ways.items()}
 
 
 def templates_of(dataset: str) -> tuple[str, ...]:

@@ -4,24 +4,26 @@ Tar files are read in place, where the library `datasets` would copy them, and a
 through once; where its members are, and their captions, stays in the cache until the file changes.
 """
 
-import tarfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
-from benchsuite.data.readers.files import computed_once, json_of, stamp, watching
+from benchsuite.data.readers.files import watching
 from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.listing import Listed, base_folder, listed
+from benchsuite.data.readers.shards import members_of
 from benchsuite.data.readers.tables import LAYOUT, find_table, pairs_in, read_paraphrases
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
-from benchsuite.files import open_regular
 from benchsuite.registry import register_dataset
 from benchsuite.workers import spread
 
 SPLITS: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("validation", "val")}
 """Each split with the names that its table or its folder of tar files may have."""
+TEXTS = ("txt", "json")
+"""Where img2dataset writes captions."""
 
 
 class WebPairs(Listed):
@@ -63,9 +65,10 @@ class WebPairs(Listed):
     def _members(self, tars: Sequence[Path], limit: int | None) -> Iterator[tuple[str, Item]]:
         """The images of tar files in order; several processes look for them if all are needed."""
         sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
-        read = spread(lambda tar: len(_members(tar)), tars, few=8) if limit is None else tars  # kept in the cache
+        scan = partial(members_of, kinds=TEXTS)  # kept in the cache
+        read = spread(lambda tar: len(scan(tar)), tars, few=8) if limit is None else tars
         for tar, _, whole in zip(tars, read, sizes, strict=True):
-            members = _members(tar)
+            members = scan(tar)
             done += whole
             watch(done, sum(sizes))
             for key, offset, size, caption in members:
@@ -105,56 +108,3 @@ class Cc3m(WebPairs):
 @register_dataset("cc12m", title="Conceptual Captions 12M", license="Google's terms", download=True)
 class Cc12m(WebPairs):
     """Up to twelve million images from the web with their alternative texts; the same files as for cc3m."""
-
-
-IMAGES = ("jpg", "jpeg", "png", "webp")
-VERSION = 3
-"""Of the kept indexes."""
-
-
-def _members(tar: Path) -> Sequence[tuple[str, int, int, str]]:
-    """Key, offset, size and caption of each image."""
-    kept = computed_once(f"tar-v{VERSION}-{stamp({'': tar})}", lambda: {"members": _scan(tar)})
-    return cast(Sequence[tuple[str, int, int, str]], kept["members"])
-
-
-def _scan(file: Path) -> list[tuple[str, int, int, str]]:
-    images: dict[str, tuple[int, int]] = {}
-    captions: dict[str, str] = {}
-    metadata: dict[str, tarfile.TarInfo] = {}
-    try:
-        with open_regular(file) as stream, tarfile.open(fileobj=stream, mode="r:") as tar:
-            for member in tar:
-                folder, _, name = member.name.rpartition("/")
-                stem, _, kind = name.partition(".")
-                key = f"{folder}/{stem}" if folder else stem
-                if not member.isfile() or stem == "":
-                    continue
-                if kind.lower() in IMAGES:
-                    images[key] = (member.offset_data, member.size)
-                elif kind == "txt":
-                    captions[key] = _text(tar, member)
-                elif kind == "json":
-                    metadata[key] = member
-            if not _ends(stream, tar.offset):
-                raise tarfile.ReadError("it ends in the middle")
-            for key in images.keys() - captions.keys() & metadata.keys():
-                about = json_of(_text(tar, metadata[key]), f"{file}, {key}.json")
-                captions[key] = str(about.get("caption") or "")
-    except (OSError, tarfile.TarError, UnicodeDecodeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{file}: not a complete tar file as img2dataset writes them ({error}).") from error
-    if uncaptioned := [key for key in images if not captions.get(key, "").strip()]:
-        key = uncaptioned[0]
-        raise UsageError(f"{file}, {key}: an image without a caption; there must be {key}.txt or .json.")
-    return [(key, offset, size, captions[key]) for key, (offset, size) in images.items()]
-
-
-def _ends(stream: Any, offset: int) -> bool:
-    """Whether the end-of-file mark of a tar file is there; tarfile itself takes a cut between two members for it."""
-    stream.seek(offset)
-    return bool(stream.read(tarfile.BLOCKSIZE) == bytes(tarfile.BLOCKSIZE))
-
-
-def _text(tar: tarfile.TarFile, member: tarfile.TarInfo) -> str:
-    stream = tar.extractfile(member)
-    return stream.read().decode("utf-8") if stream else ""

@@ -1,0 +1,67 @@
+"""Images in tar files, each with its caption or class beside it under the same key. Nothing is unpacked."""
+
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from benchsuite.data.readers.files import computed_once, json_of, stamp
+from benchsuite.errors import UsageError
+from benchsuite.files import open_regular
+
+IMAGES = ("jpg", "jpeg", "png", "webp")
+VERSION = 4
+"""Of the kept indexes."""
+
+
+def members_of(tar: Path, kinds: Sequence[str]) -> Sequence[tuple[str, int, int, str]]:
+    """Key, offset, size and text of each image: the text is in the first of these kinds of member that its key has.
+
+    Of json it is the caption. Gone through once; kept in the cache until the file changes.
+    """
+    key = f"tar-v{VERSION}-{'-'.join(kinds)}-{stamp({'': tar})}"
+    kept = computed_once(key, lambda: {"members": _scan(tar, kinds)})
+    return cast(Sequence[tuple[str, int, int, str]], kept["members"])
+
+
+def _scan(file: Path, kinds: Sequence[str]) -> list[tuple[str, int, int, str]]:
+    images: dict[str, tuple[int, int]] = {}
+    texts: dict[str, str] = {}
+    metadata: dict[str, tarfile.TarInfo] = {}
+    try:
+        with open_regular(file) as stream, tarfile.open(fileobj=stream, mode="r:") as tar:
+            for member in tar:
+                folder, _, name = member.name.rpartition("/")
+                stem, _, kind = name.partition(".")
+                key = f"{folder}/{stem}" if folder else stem
+                if not member.isfile() or stem == "":
+                    continue
+                if kind.lower() in IMAGES:
+                    images[key] = (member.offset_data, member.size)
+                elif kind == kinds[0]:
+                    texts[key] = _text(tar, member)
+                elif kind == "json" and kind in kinds:
+                    metadata[key] = member
+            if not _ends(stream, tar.offset):
+                raise tarfile.ReadError("it ends in the middle")
+            for key in images.keys() - texts.keys() & metadata.keys():
+                about = json_of(_text(tar, metadata[key]), f"{file}, {key}.json")
+                texts[key] = str(about.get("caption") or "")
+    except (OSError, tarfile.TarError, UnicodeDecodeError, ValueError, AttributeError) as error:
+        raise UsageError(f"{file}: not a complete tar file ({error}).") from error
+    if without := [key for key in images if not texts.get(key, "").strip()]:
+        what = "a class" if kinds[0] == "cls" else "a caption"
+        there = f"there must be {without[0]}.{' or .'.join(kinds)}"
+        raise UsageError(f"{file}, {without[0]}: an image without {what}; {there}.")
+    return [(key, offset, size, texts[key]) for key, (offset, size) in images.items()]
+
+
+def _ends(stream: Any, offset: int) -> bool:
+    """Whether the end-of-file mark of a tar file is there; tarfile itself takes a cut between two members for it."""
+    stream.seek(offset)
+    return bool(stream.read(tarfile.BLOCKSIZE) == bytes(tarfile.BLOCKSIZE))
+
+
+def _text(tar: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+    stream = tar.extractfile(member)
+    return stream.read().decode("utf-8") if stream else ""
