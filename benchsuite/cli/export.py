@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-Format = Literal["csv", "json", "latex", "md", "parquet"]
+Format = Literal["csv", "json", "latex", "md", "parquet", "croissant"]
 
 
 def export(
@@ -28,14 +28,16 @@ def export(
     as_: Annotated[
         Format | None,
         typer.Option(
-            "--format", help="Of a table csv, json, latex or md (default); of all runs csv (default) or parquet."
+            "--format",
+            help="Of a table csv, json, latex or md (default); of all runs csv (default), parquet, or croissant: a "
+            "folder with the CSV file and its description for search engines.",
         ),
     ] = None,
     as_json: AsJson = False,
     scale: Annotated[
         str | None, typer.Option(help="The recipe's scale, of a table (default: features, or small).")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a file (croissant: a folder) instead of printing.", metavar="FILE")] = None,
     show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = "both",
     spread: Annotated[
         Spread | None,
@@ -60,19 +62,22 @@ def export(
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
     from benchsuite.analysis.results import ResultsFolder, find_view, results_frame
     from benchsuite.papers import named_tables
+    from benchsuite.report.croissant import FILE, croissant
     from benchsuite.report.export import FORMATS
 
     if everything == bool(table):
         raise UsageError("name one table, or give --all for all runs.")
     if as_json and as_ not in (None, "json"):
         raise UsageError(f"--json and --format {as_}: give one of them.")
-    formats = ("csv", "parquet") if everything else tuple(FORMATS)
+    formats = ("csv", "parquet", "croissant") if everything else tuple(FORMATS)
     format_ = "json" if as_json else as_ or ("csv" if everything else "md")
     if format_ not in formats:
         what = "all runs are" if everything else "a table is"
         raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
     if format_ == "parquet" and out is None:
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
+    if format_ == "croissant" and out is None:
+        raise UsageError("--format croissant is two files: name a folder with --out FOLDER.")
     options = ExportOptions(show, spread, digits)
     load_own(tables, plugin)
     if table:
@@ -87,6 +92,11 @@ def export(
         about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
         if format_ == "parquet" and out:
             write_named(out, "--out", frame.to_parquet(index=False))
+            say(f"{about}: {out.resolve()}")
+        elif format_ == "croissant" and out:
+            content = harmless_texts(frame).to_csv(index=False).encode()
+            write_named(out / "results.csv", "--out", content)
+            write_named(out / FILE, "--out", croissant(frame, "results.csv", content).encode())
             say(f"{about}: {out.resolve()}")
         else:
             write_text(harmless_texts(frame).to_csv(index=False), about, out)
