@@ -106,7 +106,7 @@ def export(
 def harmless_texts(frame: "DataFrame") -> "DataFrame":
     """The frame with texts that no spreadsheet computes; numbers are the same."""
     texts = frame.select_dtypes(exclude=["number", "bool", "boolean"])
-    changed = {name: column.map(csv_cell, na_action="ignore") for name, column in texts.items()}
+    changed = {str(name): column.map(csv_cell, na_action="ignore") for name, column in texts.items()}
     return frame.assign(**changed).rename(columns=csv_cell)
 
 

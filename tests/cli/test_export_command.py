@@ -1,6 +1,7 @@
 from functools import partial
 from pathlib import Path
 
+import mlcroissant
 import pandas as pd
 import pytest
 from support.commands import exit_code
@@ -26,6 +27,20 @@ def test_all_runs_are_the_data_frame(runs: Path, tmp_path: Path, capsys: pytest.
     assert command("--all", "--results", runs) == 0
     (tmp_path / "all.csv").write_text(capsys.readouterr().out)
     assert pd.read_csv(tmp_path / "all.csv").value.tolist() == frame.value.tolist()
+
+
+def test_croissant_reads_all_runs(runs: Path, tmp_path: Path) -> None:
+    frame = benchsuite.load_results(runs)
+    assert command("--all", "--format", "croissant", "--out", tmp_path / "all", "--results", runs) == 0
+    read = mlcroissant.Dataset(jsonld=tmp_path / "all" / "croissant.json")
+    assert not read.metadata.ctx.issues.errors
+    assert not read.metadata.ctx.issues.warnings
+    rows = [*read.records(record_set="results")]
+    assert [row["results/value"] for row in rows] == frame.value.tolist()
+    assert [row["results/metric"].decode() for row in rows] == frame.metric.tolist()
+    assert {row["results/seed"] for row in rows} == {*frame.seed}
+    fields = read.metadata.record_sets[0].fields
+    assert [field.name for field in fields] == [*frame.columns]
 
 
 def test_a_table_goes_to_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +72,7 @@ def test_a_broken_record_is_skipped_with_exit_code_1(runs: Path, capsys: pytest.
     [
         ([], "name one table, or give --all"),
         (["temo/table1", "--all"], "name one table, or give --all"),
-        (["--all", "--format", "latex"], "all runs are exported as csv or parquet"),
+        (["--all", "--format", "latex"], "all runs are exported as csv, parquet or croissant"),
         (["temo/table1", "--format", "parquet"], "a table is exported as csv, json, latex or md"),
         (["--all", "--format", "parquet"], "--out results.parquet"),
         (["temo/tabel1"], 'Did you mean "temo/table1"'),
