@@ -11,7 +11,7 @@ import yaml
 from support.commands import exit_code
 from support.in_process import in_this_process
 from support.own_data import write_image_folder
-from support.peers import open_clip_clip, transformers_clip, transformers_siglip
+from support.peers import open_clip_clip, timm_vit, transformers_clip, transformers_siglip
 from support.real_files import write_cifar
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -181,3 +181,26 @@ def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeyp
     assert f"| retrieval.t2i_r10 | {values.iloc[0]:.2f} | {values.mean():.2f} ± {spread:.2f} |" in card
     (record,) = (tmp_path / "runs").glob(f"*-{results.run_id.iloc[0]}.json")
     assert f"lr = {json.loads(record.read_text())['method']['learning_rate']}" in card
+
+
+def test_a_timm_folder_is_trained_kept_and_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the commands: what is written needs no folder of timm's, and scores as the run did."""
+    monkeypatch.chdir(tmp_path)
+    write_image_folder(tmp_path / "photos", 40)
+    transformers_clip(tmp_path / "clip")
+    timm_vit(tmp_path / "vit")
+    lora = 'model = "timm:vit", train = "lora", lora = { targets = ["qkv"] }'
+    recipe = SHORT.replace('model = "transformers:clip", TRAIN', lora, 1).replace("TRAIN", 'train = "none"')
+    (tmp_path / "short.toml").write_text(recipe)
+    in_this_process(tmp_path, "run", "infonce", "--recipe", "short.toml", "--data", "pairs=photos")
+    (record,) = (tmp_path / "runs").glob("*.json")
+    assert exit_code("weights", str(record), "--out", "own") == 0
+    assert exit_code("weights", str(record), "--out", "theirs", "--format", "transformers") == 2
+    assert "did not train both sides of one model" in capsys.readouterr().err
+    (tmp_path / "vit").rename(tmp_path / "gone")
+    capsys.readouterr()
+    assert exit_code("evaluate", "own", "--task", "retrieval", "--data", "pairs=photos", "--json") == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["results"] == json.loads(record.read_text())["results"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from support.peers import open_clip_clip, transformers_clip, transformers_siglip
+from support.peers import open_clip_clip, timm_resnet, timm_vit, transformers_clip, transformers_siglip
 from support.resuming import STEPS, require_equal, stopped_and_resumed, trained
 
 from benchsuite.data.base import Split
@@ -38,7 +38,8 @@ LIBRARY = {"clip": "transformers", "siglip": "transformers", "open_clip": "open_
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Tiny models with random weights, by kind."""
     folder = tmp_path_factory.mktemp("models")
-    return {kind: f"{LIBRARY[kind]}:{make(folder / kind)}" for kind, make in MODELS.items()}
+    made = {kind: f"{LIBRARY[kind]}:{make(folder / kind)}" for kind, make in MODELS.items()}
+    return made | {"vit": f"timm:{timm_vit(folder / 'vit')}", "resnet": f"timm:{timm_resnet(folder / 'resnet')}"}
 
 
 @pytest.fixture
@@ -69,6 +70,76 @@ def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str,
     for features in (False, True):
         assert torch.equal(sides.pictures(split.images[:9], features), model.sides.pictures(split.images[:9], features))
         assert torch.equal(sides.texts(texts, features), model.sides.texts(texts, features))
+
+
+@pytest.fixture
+def of_timm(tuning: Make, models: dict[str, str]) -> Make:
+    """`of_timm(kind, text={}, **image)`: a timm folder beside the texts of CLIP."""
+
+    def make(kind: str, text: dict[str, Any] | None = None, **image: Any) -> Setup:
+        towers = {"image": ImageTower(model=models[kind], **image)}
+        return with_models(tuning("clip", text=text).model_copy(update=towers), {})
+
+    return make
+
+
+@pytest.mark.parametrize("kind", ["vit", "resnet"])
+def test_a_timm_folder_is_an_image_tower(kind: str, of_timm: Make, models: dict[str, str], split: Split) -> None:
+    """With the mean, deviation and size of its pictures, and a projection of its own."""
+    setup = of_timm(kind)
+    assert setup.image
+    assert (setup.image.mean, setup.image.std) == ((0.4, 0.5, 0.6), (0.2, 0.3, 0.4))
+    assert (setup.image.model, setup.image.weights) == (f"timm:{kind}", opened(models[kind])[2])
+    assert models[kind] not in setup.model_dump_json()
+    encoder = seeded_encoder(setup, 0, 0)
+    sides, model = TrainedSides(encoder, None, setup.image), judged(models[kind])
+    assert torch.equal(sides.pictures(split.images[:9], features=True), model.sides.pictures(split.images[:9]))
+    assert sides.pictures(split.images[:9]).shape == (9, setup.projection.width)
+
+
+TIMM_WAYS: list[tuple[str, dict[str, Any], str]] = [
+    ("resnet", {}, r"image_(tower|projection).*(weight|bias|running_mean|running_var|num_batches_tracked)"),
+    ("vit", {"train": "last 1"}, r"image_projection|blocks\.1\.|model\.norm\."),
+    ("vit", {"train": "lora", "lora": {"rank": 2, "targets": ["qkv"]}}, "image_projection|lora_"),
+    ("resnet", {"train": "none"}, "image_projection"),
+]
+
+
+@pytest.mark.parametrize(("kind", "image", "moves"), TIMM_WAYS)
+def test_a_timm_folder_is_trained_as_far_as_was_asked(
+    kind: str, image: dict[str, Any], moves: str, of_timm: Make, split: Split
+) -> None:
+    pytest.importorskip("peft")
+    setup = of_timm(kind, {"train": "none"}, **image)
+    moved = changed(setup, split)
+    assert moved == {name for name in seeded_encoder(setup, 0, 0).state_dict() if re.search(moves, name)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "train", "message"),
+    [("resnet", "last 1", "is for transformers"), ("vit", "last 3", "has 2 blocks"), ("vit", "lora", "called q_proj")],
+)
+def test_what_a_timm_folder_lacks_is_named(kind: str, train: str, message: str, of_timm: Make) -> None:
+    pytest.importorskip("peft")
+    with pytest.raises(UsageError, match=f'image tower "timm:{kind}": .*{message}'):
+        seeded_encoder(of_timm(kind, train=train), 0, 0)
+
+
+def test_a_folder_by_the_key_of_names_is_told_the_other_one(models: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=re.escape(f'Write model = "{models["vit"]}"')):
+        ImageEncoder(ImageTower(timm=models["vit"].removeprefix("timm:"), pretrained=True))
+
+
+def test_timm_has_no_texts_and_stands_for_no_model_of_both(of_timm: Make, models: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="timm has no models of texts"):
+        TextTower(model=models["vit"])
+    setup = of_timm("vit")
+    for given, image, text in (
+        ("resnet", "timm:resnet", "transformers:clip"),
+        ("siglip", "timm:vit", "transformers:siglip"),
+    ):
+        now = with_models(setup, {"model": models[given]})
+        assert (now.image.model, now.text.model) == (image, text)
 
 
 def test_other_sets_are_read_as_the_model_takes_them(tuning: Make) -> None:
@@ -174,17 +245,20 @@ def edited(folder: Path, models: dict[str, str], kind: str) -> str:
     shutil.copytree(place, folder / "edited")
     file = folder / "edited" / ("open_clip_config.json" if kind == "open_clip" else "config.json")
     config = json.loads(file.read_text("utf-8"))
-    part = config["model_cfg"]["text_cfg"] if kind == "open_clip" else config["text_config"]
-    part["layers" if kind == "open_clip" else "num_hidden_layers"] += 1
+    part, layers = {
+        "open_clip": lambda: (config["model_cfg"]["text_cfg"], "layers"),
+        "vit": lambda: (config["model_args"], "depth"),
+    }.get(kind, lambda: (config["text_config"], "num_hidden_layers"))()
+    part[layers] += 1
     file.write_text(json.dumps(config))
     return f"{library}:{folder / 'edited'}"
 
 
-@pytest.mark.parametrize("kind", sorted(MODELS))
+@pytest.mark.parametrize("kind", [*sorted(MODELS), "vit"])
 def test_a_checkpoint_of_another_architecture_is_refused(kind: str, models: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"edited: its weights are of another architecture .* and \d+ more") as caught:
         opened(edited(tmp_path, models, kind))
-    assert len(re.findall(r"[\w.]+(?:layers|resblocks)\.2\.[\w.]+", str(caught.value))) == 3
+    assert len(re.findall(r"(?:layers|resblocks|blocks)\.2\.[\w.]+", str(caught.value))) == 3
 
 
 @pytest.mark.parametrize(
@@ -229,7 +303,10 @@ def test_two_frozen_towers_have_nothing_to_train(tuning: Make) -> None:
     require_fitting("recipe", tuning("clip", frozen, {**frozen, "projection": "new"}))
 
 
-@pytest.mark.parametrize("name", ["transformers:nowhere/at/all", "open_clip:nowhere", "timm:test_vit", "clip"])
+@pytest.mark.parametrize(
+    "name",
+    ["transformers:nowhere/at/all", "open_clip:nowhere", "timm:test_vit", "timm:test_vit?pretrained=false", "clip"],
+)
 def test_a_model_that_is_not_there_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(UsageError, match=r"write transformers:|cannot be loaded|no such folder"):
