@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from support.peers import open_clip_clip, timm_resnet, timm_vit, transformers_clip, transformers_siglip
-from support.resuming import STEPS, require_equal, stopped_and_resumed, trained
+from support.resuming import require_equal, stopped_and_resumed, trained
 
 from benchsuite.data.base import Split
 from benchsuite.errors import UsageError
@@ -30,33 +29,10 @@ from benchsuite.training.engine import parameter_groups
 from benchsuite.training.loop import train
 
 Make = Callable[..., Setup]
-MODELS = {"clip": transformers_clip, "siglip": transformers_siglip, "open_clip": open_clip_clip}
-LIBRARY = {"clip": "transformers", "siglip": "transformers", "open_clip": "open_clip"}
+MODELS = ("clip", "open_clip", "siglip")
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Tiny models with random weights, by kind."""
-    folder = tmp_path_factory.mktemp("models")
-    made = {kind: f"{LIBRARY[kind]}:{make(folder / kind)}" for kind, make in MODELS.items()}
-    return made | {"vit": f"timm:{timm_vit(folder / 'vit')}", "resnet": f"timm:{timm_resnet(folder / 'resnet')}"}
-
-
-@pytest.fixture
-def tuning(make_setup: Make, models: dict[str, str]) -> Make:
-    """`tuning(kind, image={}, text={}, **training)`: the setup with both sides of a model, resolved."""
-
-    def make(kind: str, image: dict[str, Any] | None = None, text: dict[str, Any] | None = None, **more: Any) -> Setup:
-        towers = {
-            "image": ImageTower(model=models[kind], **(image or {})),
-            "text": TextTower(model=models[kind], **(text or {})),
-        }
-        return with_models(make_setup(**{"lr": 1e-3, "steps": STEPS, **more}).model_copy(update=towers), {})
-
-    return make
-
-
-@pytest.mark.parametrize("kind", sorted(MODELS))
+@pytest.mark.parametrize("kind", MODELS)
 def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str, str], split: Split) -> None:
     setup = tuning(kind)
     _, found, weights = opened(models[kind])
@@ -70,17 +46,6 @@ def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str,
     for features in (False, True):
         assert torch.equal(sides.pictures(split.images[:9], features), model.sides.pictures(split.images[:9], features))
         assert torch.equal(sides.texts(texts, features), model.sides.texts(texts, features))
-
-
-@pytest.fixture
-def of_timm(tuning: Make, models: dict[str, str]) -> Make:
-    """`of_timm(kind, text={}, **image)`: a timm folder beside the texts of CLIP."""
-
-    def make(kind: str, text: dict[str, Any] | None = None, **image: Any) -> Setup:
-        towers = {"image": ImageTower(model=models[kind], **image)}
-        return with_models(tuning("clip", text=text).model_copy(update=towers), {})
-
-    return make
 
 
 @pytest.mark.parametrize("kind", ["vit", "resnet"])
@@ -182,7 +147,7 @@ def test_the_last_blocks_and_what_follows_are_trained(kind: str, tuning: Make, s
     assert moved == {name for name in seeded_encoder(tuning(kind), 0, 0).state_dict() if re.search(LAST[kind], name)}
 
 
-@pytest.mark.parametrize("kind", sorted(MODELS))
+@pytest.mark.parametrize("kind", MODELS)
 def test_all_of_a_tower_is_trained_and_nothing_of_a_frozen_one(kind: str, tuning: Make, split: Split) -> None:
     setup = tuning(kind, text={"train": "none"}, steps=2)
     encoder = seeded_encoder(setup, 0, 0).train()
@@ -254,7 +219,7 @@ def edited(folder: Path, models: dict[str, str], kind: str) -> str:
     return f"{library}:{folder / 'edited'}"
 
 
-@pytest.mark.parametrize("kind", [*sorted(MODELS), "vit"])
+@pytest.mark.parametrize("kind", [*MODELS, "vit"])
 def test_a_checkpoint_of_another_architecture_is_refused(kind: str, models: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"edited: its weights are of another architecture .* and \d+ more") as caught:
         opened(edited(tmp_path, models, kind))
