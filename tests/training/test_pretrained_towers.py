@@ -21,8 +21,9 @@ from benchsuite.models.pretrained import choose_trained, merge_lora, opened
 from benchsuite.models.sides import TrainedSides
 from benchsuite.models.towers import ImageEncoder
 from benchsuite.models.vectors import text_reader
-from benchsuite.planning.data_folders import require_fitting
+from benchsuite.planning.data_folders import require_fitting, require_used
 from benchsuite.planning.plan import make_run
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method, with_models
 from benchsuite.setup import Data, ImageTower, Protocol, Setup, TextTower
 from benchsuite.training.engine import parameter_groups
@@ -105,6 +106,9 @@ def test_timm_has_no_texts_and_stands_for_no_model_of_both(of_timm: Make, models
     ):
         now = with_models(setup, {"model": models[given]})
         assert (now.image.model, now.text.model) == (image, text)
+    require_used(read_recipe("finetune-tiny"), {"model": models["clip"]})
+    with pytest.raises(UsageError, match="no tower is a side of such a model"):
+        require_used(read_recipe("finetune-tiny"), {"model": models["vit"]})
 
 
 def test_other_sets_are_read_as_the_model_takes_them(tuning: Make) -> None:
