@@ -18,6 +18,8 @@ FOLDER = "folder"
 """The option that tells a dataset where its files are; it is stored nowhere."""
 MODEL = "model"
 """Stands for the pretrained model of a setup's towers among the folders that a user gives."""
+TIMM = "timm"
+"""The library of models of images alone, which have no projection to keep."""
 Towers = Literal["pair", "image", "text"]
 REFERENCES: Mapping[Towers, str] = {"pair": "infonce", "image": "simclr", "text": "simclr"}
 """The reference method for costs and for kept scores, by the towers that are trained."""
@@ -105,7 +107,8 @@ class Tower(Part):
 
     model: str = ""
     """One side of a pretrained model of images and texts: transformers:NAME, open_clip:NAME?pretrained=TAG, or a local
-    folder or file in place of NAME or TAG. `--model` replaces it. Paths are not hashed; `weights` identifies it."""
+    folder or file in place of NAME or TAG; of images alone timm:NAME. `--model` replaces it. Paths are not hashed;
+    `weights` identifies it."""
     weights: str | None = None
     """Digest of the model's weights. Set when a run is planned."""
     place: str | None = Field(default=None, exclude=True)
@@ -142,6 +145,16 @@ class Tower(Part):
     def library(self) -> str:
         """Which `model` is of."""
         return self.model.partition(":")[0]
+
+    @property
+    def keeps_projection(self) -> bool:
+        """Whether it is the model's own that embeds."""
+        return bool(self.model) and self.library != TIMM and self.projection == "kept"
+
+    def given(self, folders: Mapping[str, str]) -> str | None:
+        """What replaces its model among the folders: a model of images and texts does not stand for one of images."""
+        other = folders.get(MODEL, "")
+        return other if other and (self.library == TIMM) == other.startswith(f"{TIMM}:") else None
 
     @model_serializer(mode="wrap")
     def _as_before_there_were_models(self, write: SerializerFunctionWrapHandler) -> Plain:
@@ -198,6 +211,8 @@ class TextTower(Tower):
 
     @model_validator(mode="after")
     def _one_source_of_words(self) -> Self:
+        if self.library == TIMM:
+            raise ValueError(f'model = "{self.model}": timm has no models of texts')
         if not (self.mlp or self.model) and self.pretrained == (self.vocabulary is not None):
             raise ValueError("a pretrained text tower has its own tokenizer; any other needs a vocabulary size")
         return self

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchsuite.data.embeddings.encoders import TransformerEmbedding
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.pictures import Concept, Pictures, pictures_in
-from benchsuite.models.frozen import load_in_order
+from benchsuite.models.timm_models import load_in_order
 from benchsuite.torchvision_ops import make_importable
 
 STYLES = ("emojione", "fluent-emoji", "fluent-emoji-flat", "fxemoji", "noto", "noto-v1", "twemoji")

@@ -60,7 +60,7 @@ def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np
     ids = labelled_clusters(settings, split)
     if ids is None:
         key = {"clusters": settings.model_dump(mode="json")}
-        ids = _cached(key, setup, split, lambda: _k_means(settings, setup, split), np.int64)[:, 0]
+        ids = cached_rows(key, setup, split, lambda: _k_means(settings, setup, split), np.int64)[:, 0]
     return ids, tuple(int(n) for n in np.bincount(ids))
 
 
@@ -109,7 +109,7 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> Matrix:
         return _means(embedding.texts(chain.from_iterable(lists)), map(len, counted))
 
     key = {"embedding": expert.embedding, "options": embedding.options(), "side": side}
-    return _cached(key, setup, split, rows, np.float32)
+    return cached_rows(key, setup, split, rows, np.float32)
 
 
 def _means(made: Embedded, counts: Iterator[int]) -> Iterator[Matrix]:
@@ -129,10 +129,18 @@ def _means(made: Embedded, counts: Iterator[int]) -> Iterator[Matrix]:
         raise UsageError("an embedding gave more or fewer rows than there are texts or images; it must give one each.")
 
 
-def _cached(
-    key: Mapping[str, object], setup: Setup, split: Split, make: Callable[[], Iterator[NDArray[T]]], dtype: type[T]
+def cached_rows(
+    key: Mapping[str, object],
+    setup: Setup,
+    split: Split,
+    make: Callable[[], Iterator[NDArray[T]]],
+    dtype: type[T],
+    count: int | None = None,
 ) -> NDArray[T]:
-    """Rows, [N, D], written block by block and then mapped: no process holds them, and all share their pages."""
+    """Rows, [N, D], written block by block and then mapped: no process holds them, and all share their pages.
+
+    They are as many as the split has, or `count`.
+    """
     data = {"data": setup.data.model_dump(mode="json"), "split": split.name, "version": VERSION}
     file = cache() / "prepared" / short_digest({**data, **key})
 
@@ -140,4 +148,4 @@ def _cached(
         with draft.open("wb") as stream:
             stream.writelines(block.data for block in make())
 
-    return np.memmap(made_once(file, write), dtype, "r").reshape(len(split), -1)
+    return np.memmap(made_once(file, write), dtype, "r").reshape(count or len(split), -1)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor, nn
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.prepared import Prepared, prepare
@@ -82,6 +83,7 @@ def take_part(
     trained.cost["evaluation_seconds"] = round(time.perf_counter() - started, 3)
     if rank() > 0:
         return None
+    carry_scale(trained.encoder, method)
     weights = kept_weights(run, trained, split, folder) if run.keep_weights else None
     digests = {**prepared.digests(), **read, "data": dataset.manifest().digest}
     return sealed(run, trained, scores, dataset, digests, weights)
@@ -135,6 +137,20 @@ def kept_weights(run: Run, trained: Trained, split: Split, folder: Path | None) 
     pictures = tuple(map(int, shape)) if run.setup.image else ()
     sha = save_towers(folder / WEIGHTS_FILE, trained.encoder, trained.words, pictures, run.run_id)
     return Sidecar(file=f"{stem(run.method.name, run.seed, run.run_id)}.{sha[:8]}.safetensors", sha256=sha)
+
+
+@torch.no_grad()
+def carry_scale(encoder: nn.Module, method: Method) -> None:
+    """Give a pretrained model's own logit scale and bias the values that the method learned in their place, if it is
+    InfoNCE with a learned temperature, or SigLIP; how another method's parameters are to be read is not known.
+    """
+    own = dict(method.named_parameters(recurse=False))
+    tau = None if "temperature" in own else getattr(method, "temperature", None)
+    learned = {"logit_scale": -tau.log() if isinstance(tau, Tensor) else own.get("log_scale")}
+    learned["logit_bias"] = own.get("shift")
+    for name, parameter in encoder.named_parameters():
+        if (value := learned.get(name.rpartition(".")[2])) is not None:
+            parameter.fill_(value)
 
 
 def trained_under(setup: Setup, method: MethodPart) -> Setup:

@@ -1,7 +1,8 @@
 """Encoders as they are asked for by name: LIBRARY:NAME?key=value."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,20 @@ def refusing(asked: Asked) -> Iterator[None]:
         folder = f"{FOLDERS[asked.library]} ({asked.library}:FOLDER)"
         remedy = f" Give a local folder with {folder}{untrained}." * asked.trained
         raise UsageError(f'encoder "{asked.shown}": it cannot be loaded ({first_line(error)}).{remedy}') from error
+
+
+def other_architecture(name: str, wrong: RuntimeError | Sequence[str]) -> UsageError:
+    """A checkpoint that is not of the model that its configuration describes, by the keys or torch's words for them."""
+    if isinstance(wrong, RuntimeError):
+        keys = [key or other for key, other in re.findall(r'"([\w.]+)"|size mismatch for ([\w.]+)', str(wrong))]
+        if not keys:
+            raise wrong
+    else:
+        keys = [*wrong]
+    return UsageError(
+        f"{name}: its weights are of another architecture than its configuration: they differ in "
+        f"{', '.join(keys[:3])}{f' and {len(keys) - 3} more' if len(keys) > 3 else ''}."
+    )
 
 
 def asked(text: str, library: str, untrained: bool, option: str = "--image") -> Asked:

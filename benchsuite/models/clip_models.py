@@ -1,10 +1,9 @@
-"""Models of images and texts from open_clip and transformers: each side, with and without its projection.
+"""Models of images and texts from open_clip and transformers: each side, with and without its projection; timm's.
 
 No pickled code is run: weights are safetensors, or loaded with `weights_only`.
 """
 
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,8 @@ from torch import Tensor, nn
 
 from benchsuite.data.readers.images import Fit
 from benchsuite.errors import UsageError, did_you_mean
-from benchsuite.models.asked import Asked, refusing
+from benchsuite.models.asked import Asked, other_architecture, refusing
+from benchsuite.models.timm_models import blank_timm, timm_model
 from benchsuite.models.tokenizer import Tokens, Words, plain_config, tokenizer_files
 from benchsuite.setup import NOTHING
 from benchsuite.torchvision_ops import make_importable
@@ -60,6 +60,8 @@ class ClipModel(NamedTuple):
 
 def example(config: Mapping[str, Any], side: Side) -> Any:
     """Zeros of the shape that the model of a configuration takes."""
+    if "architecture" in config:  # timm's
+        return torch.zeros(1, *config["pretrained_cfg"]["input_size"])
     sizes = config.get("model_cfg", config)
     vision, text = (sizes.get(f"{name}_config") or sizes.get(f"{name}_cfg") for name in ("vision", "text"))
     if side == "image":
@@ -74,6 +76,11 @@ def clip_model(asked: Asked) -> ClipModel | None:
     """The model of that name; None for a model of transformers that is of texts alone."""
     make_importable()
     with refusing(asked):
+        if asked.library == "timm":
+            model, size, config = timm_model(asked)
+            return ClipModel(
+                model, Preprocessing(size, *(config["pretrained_cfg"][key] for key in ("mean", "std"))), config
+            )
         if asked.library == "open_clip":
             return open_clip_model(asked.name, asked.options.get("pretrained"))
         return transformers_model(asked.name)
@@ -90,12 +97,16 @@ def clip_words(asked: Asked, most: int | None = None) -> Words:
 
 def side_of(library: str, model: Any, side: Side) -> "Projected":
     """One side of the model."""
-    return OpenClipSide(model, side) if library == "open_clip" else TransformersSide(model, side)
+    kinds: dict[str, type[Any]] = {"open_clip": OpenClipSide, "transformers": TransformersSide, "timm": TimmSide}
+    made: Projected = kinds[library](model, side)
+    return made
 
 
 def blank_model(library: str, config: Mapping[str, Any]) -> Any:
     """The model of a configuration, whose weights are still to be loaded."""
     make_importable()
+    if library == "timm":
+        return blank_timm(config)
     if library == "transformers":
         from transformers import CONFIG_MAPPING, AutoModel
 
@@ -144,6 +155,16 @@ class TransformersSide(Projected):
         if self._side == "image":
             return {"pixel_values": inputs}
         return {"input_ids": inputs.ids, "attention_mask": inputs.mask}
+
+
+class TimmSide(Projected):
+    """A timm model, which has no projection to keep."""
+
+    def projected(self, inputs: Any) -> Tensor:
+        out: Tensor = self.model(inputs)
+        return out
+
+    before_projection = projected
 
 
 def _tensor(out: Any) -> Tensor:
@@ -241,9 +262,7 @@ def open_clip_model(name: str, pretrained: str | None) -> ClipModel:
                 place, pretrained=None if folder else pretrained, require_pretrained=True, weights_only=True
             )
         except RuntimeError as error:
-            if keys := re.findall(r'"([\w.]+)"|size mismatch for ([\w.]+)', str(error)):
-                raise other_architecture(Path(name).name, [key or other for key, other in keys]) from error
-            raise
+            raise other_architecture(Path(name).name, error) from error
     about = open_clip.get_model_preprocess_cfg(model)
     if (mode := about.get("resize_mode", "shortest")) not in FITS:
         raise UsageError(f'open_clip:{name}: its pictures are resized by "{mode}", which no dataset here does.')
@@ -255,14 +274,6 @@ def open_clip_model(name: str, pretrained: str | None) -> ClipModel:
 
 FITS: dict[str, Fit] = {"shortest": "crop", "squash": "squash"}
 """open_clip's names of how a picture becomes a square."""
-
-
-def other_architecture(name: str, keys: Sequence[str]) -> UsageError:
-    """A checkpoint that is not of the model that its configuration describes."""
-    return UsageError(
-        f"{name}: its weights are of another architecture than its configuration: they differ in "
-        f"{', '.join(keys[:3])}{f' and {len(keys) - 3} more' if len(keys) > 3 else ''}."
-    )
 
 
 def import_open_clip() -> Any:

@@ -74,8 +74,7 @@ def _tower(side: Side, settings: Any, inputs: int, config: Any) -> Any:
 
 def _projection(tower: Any, settings: Tower, head: Projection, side: Side) -> nn.Module:
     """The projection of a tower, of which what is not to be trained is then frozen."""
-    kept = isinstance(tower, Projected) and settings.projection == "kept"
-    if kept and tower.width != head.width:
+    if (kept := settings.keeps_projection) and tower.width != head.width:
         raise UsageError(
             f"the {side} tower keeps its projection to {tower.width} dimensions, but embeddings have {head.width}: "
             'give it projection = "new", or the other one a model of the same width.'

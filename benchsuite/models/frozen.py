@@ -4,24 +4,22 @@ transformers and open_clip.
 Weights come from the hub or a local folder, as safetensors or by torch's `weights_only` loader; no pickled code is run.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings.encoders import fastest
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.embedded import Encoder
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.errors import UsageError
 from benchsuite.models.asked import LIBRARIES, Asked, refusing
-from benchsuite.models.clip_models import MOST_TOKENS, Preprocessing, Projected, clip_model, clip_words, side_of
+from benchsuite.models.clip_models import MOST_TOKENS, Projected, clip_model, clip_words, side_of
 from benchsuite.models.sides import resized
 from benchsuite.models.tokenizer import Words, pretrained_words, words_for
 from benchsuite.models.towers import TextEncoder, weights_digest
@@ -37,18 +35,15 @@ class FrozenImages:
     """Images uint8 [n, H, W, 3] to float32 [n, D]."""
 
     def __init__(self, asked: Asked) -> None:
-        make_importable()
-        if asked.library == "timm":
-            self._body, self._pictures = _timm(asked)
-        else:
+        if asked.library != "timm":
             _require_trained(asked)
-            if (found := clip_model(asked)) is None:
-                what = "not a model of images and texts, such as CLIP. Use timm:NAME"
-                raise UsageError(f'--image "{asked.shown}": {what}.')
-            self._body, self._pictures = side_of(asked.library, found.model, "image"), found.pictures
+        if (found := clip_model(asked)) is None:
+            what = "not a model of images and texts, such as CLIP. Use timm:NAME"
+            raise UsageError(f'--image "{asked.shown}": {what}.')
+        self._pictures = found.pictures
         self.size, self.fit = self._pictures.size, self._pictures.fit
-        self._body = self._body.eval().to(fastest())
-        self.about = _about(asked, self._body)
+        self._body = side_of(asked.library, found.model, "image").eval().to(fastest())
+        self.about = _about(asked, found.model if asked.library == "timm" else self._body)
 
     @torch.inference_mode()
     def __call__(self, images: NDArray[np.uint8], features: bool = False) -> NDArray[np.float32]:
@@ -80,60 +75,6 @@ def _encoded(body: nn.Module, inputs: Any, features: bool) -> NDArray[np.float32
 def _about(asked: Asked, body: nn.Module) -> Encoder:
     library = f"{asked.library} {version(LIBRARIES[asked.library])}"
     return Encoder(name=asked.shown, library=library, weights=weights_digest(body), trained=asked.trained)
-
-
-def _timm(asked: Asked) -> tuple[nn.Module, Preprocessing]:
-    import timm
-
-    options = dict(asked.options)
-    side, weights = options.pop("size", None), options.pop("weights", None)
-    folder = Path(asked.name)
-    if not folder.is_dir() and not timm.is_model(asked.name):
-        hint = did_you_mean(asked.name, timm.list_models())
-        raise UsageError(f'{asked.option} "{asked.shown}": timm has no such model, and there is no such folder.{hint}')
-    with refusing(asked), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        if folder.is_dir():
-            model = _timm_folder(asked, folder, options)
-        else:
-            hub = asked.trained and not weights
-            model = timm.create_model(asked.name, pretrained=hub, num_classes=None if weights else 0, **options)
-        if weights and asked.trained:
-            load_in_order(model, torch.load(weights, map_location="cpu", weights_only=True))
-            model.reset_classifier(0)  # type: ignore[operator]
-    cfg = timm.data.resolve_model_data_config(model)
-    return model, Preprocessing(int(side or cfg["input_size"][-1]), cfg["mean"], cfg["std"])
-
-
-def _timm_folder(asked: Asked, folder: Path, options: dict[str, Any]) -> nn.Module:
-    """A model from a folder in timm's layout on the hub: config.json with the architecture, and weights."""
-    import timm
-    from safetensors.torch import load_file
-
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    classes = int(config.get("num_classes", 1000))
-    overlay = {
-        key: value for key, value in config.get("pretrained_cfg", {}).items() if key in ("mean", "std", "input_size")
-    }
-    model: nn.Module = timm.create_model(
-        config["architecture"], num_classes=classes, pretrained_cfg_overlay=overlay, **options
-    )
-    if asked.trained:
-        file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
-        if file is None:
-            raise UsageError(f"{folder}: none of {', '.join(WEIGHTS)} is there.")
-        safe = file.suffix == ".safetensors"
-        model.load_state_dict(load_file(file) if safe else torch.load(file, map_location="cpu", weights_only=True))
-    model.reset_classifier(0)  # type: ignore[operator]
-    return model
-
-
-def load_in_order(model: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Weights of the same layers in the same order, whatever another library calls them."""
-    own, given = ({n: t for n, t in each.items() if "num_batches" not in n} for each in (model.state_dict(), state))
-    if [tensor.shape for tensor in own.values()] != [tensor.shape for tensor in given.values()]:
-        raise UsageError("the weights have other layers, or have them in another order")
-    model.load_state_dict(dict(zip(own, given.values(), strict=True)), strict=False)
 
 
 def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words, nn.Module]:

@@ -9,9 +9,8 @@ import torch
 from torch import nn
 
 from benchsuite.errors import UsageError
-from benchsuite.models.asked import Asked, asked
+from benchsuite.models.asked import LIBRARIES, Asked, asked
 from benchsuite.models.clip_models import (
-    CONFIGS,
     ClipModel,
     Projected,
     Side,
@@ -23,7 +22,7 @@ from benchsuite.models.clip_models import (
 )
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.towers import weights_digest
-from benchsuite.setup import LoRA, TextTower, Tower
+from benchsuite.setup import TIMM, LoRA, TextTower, Tower
 
 
 def opened(name: str) -> tuple[Asked, ClipModel, str]:
@@ -39,8 +38,9 @@ def _opened(name: str) -> tuple[Asked, ClipModel, str] | UsageError:
     """Or why there is none: each row asks, and a hub that does not answer takes half a minute."""
     try:
         wanted = asked(name, "", untrained=False, option="model")
-        if wanted.library not in CONFIGS:
-            raise UsageError(f'model "{name}": write transformers:NAME or open_clip:NAME; NAME may be a folder.')
+        if wanted.library not in LIBRARIES or not wanted.trained:
+            known = "transformers:NAME, open_clip:NAME or, of images alone, timm:NAME"
+            raise UsageError(f'model "{name}": write {known}; NAME may be a folder.')
         if (found := clip_model(wanted)) is None:
             raise UsageError(f'model "{wanted.shown}": not a model of images and texts, such as CLIP.')
         return wanted, found, weights_digest(found.model)
@@ -67,8 +67,9 @@ def pretrained_side(tower: Tower, side: Side, config: Mapping[str, Any] | None =
     # parts for images are called vision or visual in both libraries
     parts = {name: part for name, part in {**model._modules, **model._parameters}.items() if part is not None}
     others = [part for name, part in parts.items() if name[:5] != "logit" and (name[:3] == "vis") == (side == "text")]
+    others = [] if tower.library == TIMM else others
     own = copy.deepcopy(side_of(tower.library, model, side), {id(part): None for part in others})
-    own.library, own.config, own.kept = tower.library, config, tower.projection == "kept"
+    own.library, own.config, own.kept = tower.library, config, tower.keeps_projection
     parameters = [*own.parameters()]
     with torch.enable_grad():
         out = own.eval()(example(config, side))

@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -24,9 +25,9 @@ class ImageEncoder(nn.Module):
 
         options = {k: tuple(v) if isinstance(v, list) else v for k, v in tower.options.items()}
         if not tower.timm or not timm.is_model(tower.timm):
-            raise UsageError(
-                f'image tower "{tower.timm}": timm has no such model.{did_you_mean(tower.timm, timm.list_models())}'
-            )
+            folder = f' Write model = "timm:{tower.timm}" for a folder.' if Path(tower.timm).is_dir() else ""
+            hint = folder or did_you_mean(tower.timm, timm.list_models())
+            raise UsageError(f'image tower "{tower.timm}": timm has no such model.{hint}')
         try:
             self.body = timm.create_model(tower.timm, pretrained=tower.pretrained, num_classes=0, **options)
         except (RuntimeError, TypeError, ValueError, AssertionError, OSError) as error:

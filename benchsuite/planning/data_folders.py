@@ -68,8 +68,8 @@ def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     for name in folders:
         dataset, dot, _ = name.partition(".")
         if name == MODEL:
-            if not any(tower and tower.model for tower in towers):
-                raise UsageError(f"--model: {recipe.title}: no tower is a side of a pretrained model.")
+            if not any(tower and tower.model and tower.given(folders) for tower in towers):
+                raise UsageError(f"--model: {recipe.title}: no tower is a side of such a model.")
             continue
         if dataset not in ({data.name for data in read} if dot else known):
             raise UnknownError("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
@@ -124,7 +124,7 @@ def require_fitting(recipe: str, setup: Setup) -> None:
             "a dataset with captions, such as pairs."
         )
     towers = [tower for tower in (setup.image, setup.text) if tower]
-    if all(tower.model and (tower.train, tower.projection) == ("none", "kept") for tower in towers):
+    if all(tower.train == "none" and tower.keeps_projection for tower in towers):
         raise UsageError(
             f"{recipe}: all towers are frozen and keep their projections, so there is nothing to train. Give one of "
             'them train = "last 1", "lora" or "all", or projection = "new".'

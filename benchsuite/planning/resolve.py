@@ -15,7 +15,7 @@ from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
-from benchsuite.setup import FILLED, MODEL, NOTHING, Data, Protocol, Setup
+from benchsuite.setup import FILLED, NOTHING, Data, Protocol, Setup
 
 
 def resolve_setup(
@@ -57,10 +57,10 @@ def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
         tower = getattr(setup, side)
         if tower is None or not tower.model:
             continue
-        place = folders.get(MODEL) or tower.place or tower.model
+        place = tower.given(folders) or tower.place or tower.model
         wanted, found, weights = opened(place)
         size, mean, std, fit = found.pictures
-        says = {"mean": tuple(mean), "std": tuple(std), "max_tokens": found.max_tokens}
+        says = {"mean": tuple(mean), "std": tuple(std), "max_tokens": found.max_tokens if side == "text" else 0}
         says |= {"model": wanted.shown, "weights": weights}
         if side == "image":
             changes["data"] = _read_as(setup.data, size, fit)
@@ -68,7 +68,7 @@ def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
                 name: protocol.model_copy(update={"data": protocol.data and _read_as(protocol.data, size, fit)})
                 for name, protocol in setup.protocols.items()
             }
-        if tower.projection == "kept":
+        if tower.keeps_projection:
             changes["projection"] = setup.projection.model_copy(update={"width": found.width})
         filled = {name: says[name] for name in FILLED & type(tower).model_fields.keys()}
         changes[side] = tower.model_copy(update={"place": place, **filled})

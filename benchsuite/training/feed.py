@@ -18,7 +18,7 @@ from benchsuite.errors import UsageError
 from benchsuite.methods.batch import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.running import running
-from benchsuite.setup import Setup
+from benchsuite.setup import ImageTower, Setup
 from benchsuite.training.distributed import gathered, share
 from benchsuite.training.engine import device
 from benchsuite.training.loading import Ahead, workers_for
@@ -126,8 +126,9 @@ class Feed:
             self._ahead = Ahead(self._read, number, stop, self._workers, pinned=on_gpu)
         rows = next(self._ahead).to(self._device)
         self.skipped |= rows.replaced
-        images = rows.images
-        pixels = {} if images is None else {name: self._pixels(images, a) for name, a in rows.augmentations.items()}
+        images, tower, pixels = rows.images, self._setup.image, dict[str, Tensor]()
+        if images is not None and tower:
+            pixels = {name: pixels_for(images, drawn, tower) for name, drawn in rows.augmentations.items()}
         return Inputs(pixels, rows.tokens, rows.extra)
 
     def make_next(self) -> None:
@@ -188,14 +189,14 @@ class Feed:
             texts = [others[instead[k]][0] if k in instead else text for k, text in enumerate(texts)]
         return self._words(texts)
 
-    def _pixels(self, images: Tensor, augmentations: Tensor) -> Tensor:
-        tower = self._setup.image
-        assert tower is not None
-        if tower.mlp:
-            return augmented_rendering(images, augmentations)
-        standardized = standardize(augment(to_unit(images), augmentations), tower.mean, tower.std)
-        channels_last = standardized.dim() == 4
-        return standardized.contiguous(memory_format=torch.channels_last) if channels_last else standardized
+
+def pixels_for(images: Tensor, augmentations: Tensor, tower: ImageTower) -> Tensor:
+    """What the tower is given of stored images; of vectors, one rendering each."""
+    if images.dim() == 3:
+        return augmented_rendering(images, augmentations)
+    standardized = standardize(augment(to_unit(images), augmentations), tower.mean, tower.std)
+    channels_last = standardized.dim() == 4
+    return standardized.contiguous(memory_format=torch.channels_last) if channels_last else standardized
 
 
 MOST_IN_A_ROW = 100

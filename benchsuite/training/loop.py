@@ -1,7 +1,7 @@
 """The loop: the same for every method."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,7 @@ from benchsuite.data.prepared import Prepared
 from benchsuite.errors import DivergedError, UsageError
 from benchsuite.methods.base import Clock, Loss, Method, all_heads
 from benchsuite.methods.batch import TEACHER, encoded
+from benchsuite.models.clip_models import Side
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.towers import weights_digest
@@ -28,6 +29,7 @@ from benchsuite.streams import derived_seed
 from benchsuite.training.checkpoint import Checkpoints, Saver
 from benchsuite.training.curves import Curves, Meter, centroid_gap, number
 from benchsuite.training.distributed import ProcessShares, gather_batch, rank, world_size
+from benchsuite.training.embedded_once import embedded_once, sides_once
 from benchsuite.training.engine import (
     finish_step,
     gradient_norm,
@@ -71,17 +73,24 @@ class Trainee(nn.Module):
     """
 
     def __init__(
-        self, encoder: DualEncoder, method: Method, seed: int, shares: int = 1, compiled: bool = False
+        self,
+        encoder: DualEncoder,
+        method: Method,
+        seed: int,
+        shares: int = 1,
+        compiled: bool = False,
+        once: Set[Side] = frozenset(),
     ) -> None:
         """`shares`: in how many equal parts a batch is encoded, by as many processes or by fewer.
 
-        `compiled`: the encoder's passes are compiled here alone; whoever evaluates it calls it as it is.
+        `compiled`: the encoder's passes are compiled here alone; whoever evaluates it calls it as it is. `once`: the
+        sides of which the inputs are what their frozen towers give.
         """
         super().__init__()
         self.encoder = encoder
-        made: Any = torch.compile if compiled else lambda encode: encode
-        self.image, self.text = made(encoder.image), made(encoder.text)
+        self.passes = _passes(encoder, once, torch.compile if compiled else None)
         self.teacher = teacher_of(encoder, method)
+        self.taught = _passes(self.teacher, once) if self.teacher else {}
         self.method = method
         self.seed = seed
         self.shares = shares
@@ -110,17 +119,23 @@ class Trainee(nn.Module):
     def embeddings(self, inputs: Inputs) -> dict[str, Tensor]:
         """What the method reads: embeddings by the encoder, and by the teacher without gradient."""
         needs = self.method.needs
-        rows = {name: self.image(pixels) for name, pixels in inputs.pixels.items() if encoded(name, needs)}
-        rows |= {name: self.text(tokens) for name, tokens in inputs.tokens.items() if encoded(name, needs)}
+        given: dict[Side, dict[str, Any]] = {"image": {**inputs.pixels}, "text": {**inputs.tokens}}
+        views = [(side, name, view) for side, own in given.items() for name, view in own.items()]
+        rows = {name: self.passes[side](view) for side, name, view in views if encoded(name, needs)}
         if self.teacher:
             with torch.no_grad():
-                for name, pixels in inputs.pixels.items():
-                    if name + TEACHER in needs:
-                        rows[name + TEACHER] = self.teacher.image(pixels)
-                for name, tokens in inputs.tokens.items():
-                    if name + TEACHER in needs:
-                        rows[name + TEACHER] = self.teacher.text(tokens)
+                taught = [(side, name + TEACHER, view) for side, name, view in views if name + TEACHER in needs]
+                rows |= {name: self.taught[side](view) for side, name, view in taught}
         return rows
+
+
+def _passes(encoder: DualEncoder, once: Set[Side], made: Any = None) -> dict[Side, Callable[[Any], Tensor]]:
+    """What embeds each side. Bound methods: a module here would be a second time among the trainee's own."""
+    encodes: dict[Side, Any] = {"image": encoder.image, "text": encoder.text}
+    return {
+        side: getattr(encoder, f"{side}_projection").forward if side in once else made(encode) if made else encode
+        for side, encode in encodes.items()
+    }
 
 
 def train(
@@ -150,10 +165,11 @@ def train(
     digests |= {"words": words.digest} if words else {}
     for head in all_heads(method):
         head.build(setup.projection.width)
-    trainee = Trainee(encoder, method, seed, shares, setup.training.compiled)
+    once = sides_once(setup, plan)
+    trainee = Trainee(encoder, method, seed, shares, setup.training.compiled, once)
     engine = start_engine(trainee, parameter_groups(encoder, method, setup), setup)
     judged = evaluated(method, encoder, trainee.teacher)
-    feed = Feed(setup, plan, words, method.needs, prepared)
+    feed = Feed(setup, *embedded_once(once, setup, plan, words, encoder, method.needs), method.needs, prepared)
     curves = Curves(setup.training.steps)
     meter = Meter()
     made_of = {**digests, "method's file": file_digest(method.card)}

@@ -11,7 +11,7 @@ import yaml
 from support.commands import exit_code
 from support.in_process import in_this_process
 from support.own_data import write_image_folder
-from support.peers import open_clip_clip, transformers_clip, transformers_siglip
+from support.peers import open_clip_clip, timm_vit, transformers_clip, transformers_siglip
 from support.real_files import write_cifar
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -20,7 +20,9 @@ import benchsuite
 from benchsuite.cli.evaluate import parse_shares
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.errors import UsageError
+from benchsuite.execution.measure import carry_scale
 from benchsuite.folders import built_in_recipes
+from benchsuite.methods import create_method
 from benchsuite.models.judged import interpolated, judged
 
 MAKE = {"transformers": transformers_clip, "siglip": transformers_siglip, "open_clip": open_clip_clip}
@@ -49,14 +51,16 @@ MOVED = ("--model", "transformers:moved")
 LORA = 'train = "lora", lora = { rank = 2, targets = LAYERS }'
 
 
-def tuned(folder: Path, kind: str, train: str, protocols: str = "", *data: str) -> str:
+def tuned(
+    folder: Path, kind: str, train: str, protocols: str = "", *data: str, method: tuple[str, ...] = ("infonce",)
+) -> str:
     """The record of a few steps on a tiny model, by the command."""
     library = "transformers" if kind == "siglip" else kind
     write_image_folder(folder / "photos", 40)
     MAKE[kind](folder / kind)
     (folder / "short.toml").write_text(SHORT.replace("TRAIN", train) + protocols)
     given = (*data, "--data", "pairs=photos", "--model", f"{library}:{kind}")
-    in_this_process(folder, "run", "infonce", "--recipe", "short.toml", *given)
+    in_this_process(folder, "run", *method, "--recipe", "short.toml", *given)
     (record,) = (folder / "runs").glob("*.json")
     return str(record)
 
@@ -115,6 +119,37 @@ def test_the_library_gives_the_embeddings_of_the_trained_towers(
     if kind == "siglip":
         assert exit_code("weights", run, "--out", "other", "--format", "open_clip") == 2
         assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "moves"),
+    [("transformers", "infonce-learnable", True), ("siglip", "siglip", True), ("transformers", "infonce", False)],
+)
+def test_the_logit_scale_is_the_one_that_was_learned(
+    kind: str, method: str, moves: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From where the method starts, two steps of at most 0.01 away; a fixed temperature leaves the model's own."""
+    from transformers import AutoModel
+
+    run = tuned(tmp_path, kind, 'train = "last 1"', method=(method, "--set", "tau=0.5"))
+    monkeypatch.chdir(tmp_path)
+    assert exit_code("weights", run, "--out", "after", "--format", "transformers") == 0
+    before, after = (AutoModel.from_pretrained(folder) for folder in (kind, "after"))
+    if not moves:
+        assert torch.equal(after.logit_scale, before.logit_scale)
+        return
+    assert 0 < abs(float(after.logit_scale.detach()) - np.log(2)) < 0.021
+    if method == "siglip":
+        assert 0 < abs(float(after.logit_bias.detach()) + 10) < 0.021
+
+
+def test_a_parameter_that_is_read_otherwise_is_no_logit_scale() -> None:
+    """FastCLIP's is -log tau, or tau."""
+    model = torch.nn.Module()
+    model.logit_scale = torch.nn.Parameter(torch.tensor(3.0))
+    for learned in ("log-scale", "temperature"):
+        carry_scale(model, create_method("fastclip", num_samples=8, learned=learned))
+        assert model.logit_scale.item() == 3
 
 
 @pytest.mark.parametrize("text", ["0,x", "0,,1", "0,1.5", "-.1"])
@@ -181,3 +216,26 @@ def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeyp
     assert f"| retrieval.t2i_r10 | {values.iloc[0]:.2f} | {values.mean():.2f} ± {spread:.2f} |" in card
     (record,) = (tmp_path / "runs").glob(f"*-{results.run_id.iloc[0]}.json")
     assert f"lr = {json.loads(record.read_text())['method']['learning_rate']}" in card
+
+
+def test_a_timm_folder_is_trained_kept_and_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the commands: what is written needs no folder of timm's, and scores as the run did."""
+    monkeypatch.chdir(tmp_path)
+    write_image_folder(tmp_path / "photos", 40)
+    transformers_clip(tmp_path / "clip")
+    timm_vit(tmp_path / "vit")
+    lora = 'model = "timm:vit", train = "lora", lora = { targets = ["qkv"] }'
+    recipe = SHORT.replace('model = "transformers:clip", TRAIN', lora, 1).replace("TRAIN", 'train = "none"')
+    (tmp_path / "short.toml").write_text(recipe)
+    in_this_process(tmp_path, "run", "infonce", "--recipe", "short.toml", "--data", "pairs=photos")
+    (record,) = (tmp_path / "runs").glob("*.json")
+    assert exit_code("weights", str(record), "--out", "own") == 0
+    assert exit_code("weights", str(record), "--out", "theirs", "--format", "transformers") == 2
+    assert "did not train both sides of one model" in capsys.readouterr().err
+    (tmp_path / "vit").rename(tmp_path / "gone")
+    capsys.readouterr()
+    assert exit_code("evaluate", "own", "--task", "retrieval", "--data", "pairs=photos", "--json") == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["results"] == json.loads(record.read_text())["results"]

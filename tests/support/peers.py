@@ -88,15 +88,24 @@ def open_clip_clip(folder: Path) -> Path:
 
 def timm_resnet(folder: Path) -> Path:
     """timm's smallest ResNet, in its layout on the hub."""
+    return _timm(folder, "test_resnet")
+
+
+def timm_vit(folder: Path) -> Path:
+    """timm's smallest vision transformer with two blocks."""
+    return _timm(folder, "test_vit", depth=2)
+
+
+def _timm(folder: Path, name: str, **options: Any) -> Path:
     import timm
     from safetensors.torch import save_file
 
     torch.manual_seed(3)
     folder.mkdir(parents=True, exist_ok=True)
-    model = timm.create_model("test_resnet", num_classes=7)
-    save_file({n: t.clone() for n, t in model.state_dict().items()}, folder / "model.safetensors")
     cfg = {"mean": [0.4, 0.5, 0.6], "std": [0.2, 0.3, 0.4], "input_size": [3, SIDE, SIDE]}
-    about = {"architecture": "test_resnet", "num_classes": 7, "pretrained_cfg": cfg}
+    model = timm.create_model(name, num_classes=7, pretrained_cfg_overlay=cfg, **options)
+    save_file({n: t.clone() for n, t in model.state_dict().items()}, folder / "model.safetensors")
+    about = {"architecture": name, "num_classes": 7, "pretrained_cfg": cfg, "model_args": options}
     (folder / "config.json").write_text(json.dumps(about))
     return folder
 

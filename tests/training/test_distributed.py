@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from benchsuite.data.base import Split
 from benchsuite.methods import create_method, method_class
+from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.towers import weights_digest
 from benchsuite.setup import Optimizer, Setup
 from benchsuite.training.distributed import gather_batch, rank, share, world_size
@@ -51,6 +53,13 @@ def under_zero(stage: int, overlap: bool, setup: Setup, split: Split) -> tuple[i
         patch.setattr(stage_1_and_2.DeepSpeedZeroOptimizer, "setup_buckets", watched)
         trained = train(setup.model_copy(update={"training": training}), create_method("infonce"), split, 0)
     return max(buffers), weights_digest(trained.encoder)
+
+
+def fine_tune(number: int, folder: str, setup: Setup, split: Split) -> None:
+    join(number, folder)
+    trained = train(setup, create_method("infonce-learnable"), split, 0)
+    torch.save((trained.curves, trained.encoder.state_dict()), f"{folder}/{number}.pt")
+    dist.destroy_process_group()
 
 
 def teach(name: str, setup: Setup, split: Split) -> dict[str, Tensor]:
@@ -103,6 +112,33 @@ def test_two_processes_keep_the_teacher_heads_and_queue_of_one(
         assert taught[name].keys() == alone.keys()
         for part, value in alone.items():
             assert torch.allclose(taught[name][part], value, atol=1e-5), part
+
+
+LORA = {"train": "lora", "lora": {"rank": 2}}
+FROZEN = {"train": "none", "projection": "new"}
+
+
+@pytest.mark.parametrize(("image", "text", "stage"), [(LORA, LORA, 0), (FROZEN, {**LORA, "projection": "new"}, 2)])
+def test_two_processes_fine_tune_a_pretrained_model_as_one(
+    image: dict[str, Any], text: dict[str, Any], stage: int, tuning: Callable[..., Setup], split: Split, tmp_path: Path
+) -> None:
+    """With updates of low rank, and with pictures that a frozen tower embedded once, for both processes."""
+    pytest.importorskip("peft")
+
+    def setup(processes: int, stage: int = 0) -> Setup:
+        made = tuning("clip", image, text, processes=processes, zero_stage=stage)
+        return made.model_copy(update={"optimizer": Optimizer(lr=0.5, eps=1.0)})
+
+    in_processes(fine_tune, args=(str(tmp_path), setup(2, stage), split), nprocs=2)
+    start = seeded_encoder(setup(1), 0, 0).state_dict()
+    alone = train(setup(1), create_method("infonce-learnable"), split, 0)
+    state = alone.encoder.state_dict()
+    assert [name for name, value in start.items() if not torch.allclose(state[name], value, atol=1e-4)]
+    for number in range(2):
+        curves, weights = torch.load(tmp_path / f"{number}.pt")
+        assert curves["loss"] == pytest.approx(alone.curves["loss"], rel=1e-5, abs=1e-5)
+        for name, value in state.items():
+            assert torch.allclose(weights[name], value, atol=1e-5), name
 
 
 def test_one_process_gathers_nothing() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from support.peers import open_clip_clip, transformers_clip, transformers_siglip
-from support.resuming import STEPS, require_equal, stopped_and_resumed, trained
+from support.resuming import require_equal, stopped_and_resumed, trained
 
 from benchsuite.data.base import Split
 from benchsuite.errors import UsageError
@@ -22,40 +21,19 @@ from benchsuite.models.pretrained import choose_trained, merge_lora, opened
 from benchsuite.models.sides import TrainedSides
 from benchsuite.models.towers import ImageEncoder
 from benchsuite.models.vectors import text_reader
-from benchsuite.planning.data_folders import require_fitting
+from benchsuite.planning.data_folders import require_fitting, require_used
 from benchsuite.planning.plan import make_run
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method, with_models
 from benchsuite.setup import Data, ImageTower, Protocol, Setup, TextTower
 from benchsuite.training.engine import parameter_groups
 from benchsuite.training.loop import train
 
 Make = Callable[..., Setup]
-MODELS = {"clip": transformers_clip, "siglip": transformers_siglip, "open_clip": open_clip_clip}
-LIBRARY = {"clip": "transformers", "siglip": "transformers", "open_clip": "open_clip"}
+MODELS = ("clip", "open_clip", "siglip")
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Tiny models with random weights, by kind."""
-    folder = tmp_path_factory.mktemp("models")
-    return {kind: f"{LIBRARY[kind]}:{make(folder / kind)}" for kind, make in MODELS.items()}
-
-
-@pytest.fixture
-def tuning(make_setup: Make, models: dict[str, str]) -> Make:
-    """`tuning(kind, image={}, text={}, **training)`: the setup with both sides of a model, resolved."""
-
-    def make(kind: str, image: dict[str, Any] | None = None, text: dict[str, Any] | None = None, **more: Any) -> Setup:
-        towers = {
-            "image": ImageTower(model=models[kind], **(image or {})),
-            "text": TextTower(model=models[kind], **(text or {})),
-        }
-        return with_models(make_setup(**{"lr": 1e-3, "steps": STEPS, **more}).model_copy(update=towers), {})
-
-    return make
-
-
-@pytest.mark.parametrize("kind", sorted(MODELS))
+@pytest.mark.parametrize("kind", MODELS)
 def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str, str], split: Split) -> None:
     setup = tuning(kind)
     _, found, weights = opened(models[kind])
@@ -69,6 +47,68 @@ def test_towers_start_as_the_model_is(kind: str, tuning: Make, models: dict[str,
     for features in (False, True):
         assert torch.equal(sides.pictures(split.images[:9], features), model.sides.pictures(split.images[:9], features))
         assert torch.equal(sides.texts(texts, features), model.sides.texts(texts, features))
+
+
+@pytest.mark.parametrize("kind", ["vit", "resnet"])
+def test_a_timm_folder_is_an_image_tower(kind: str, of_timm: Make, models: dict[str, str], split: Split) -> None:
+    """With the mean, deviation and size of its pictures, and a projection of its own."""
+    setup = of_timm(kind)
+    assert setup.image
+    assert (setup.image.mean, setup.image.std) == ((0.4, 0.5, 0.6), (0.2, 0.3, 0.4))
+    assert (setup.image.model, setup.image.weights) == (f"timm:{kind}", opened(models[kind])[2])
+    assert models[kind] not in setup.model_dump_json()
+    encoder = seeded_encoder(setup, 0, 0)
+    sides, model = TrainedSides(encoder, None, setup.image), judged(models[kind])
+    assert torch.equal(sides.pictures(split.images[:9], features=True), model.sides.pictures(split.images[:9]))
+    assert sides.pictures(split.images[:9]).shape == (9, setup.projection.width)
+
+
+TIMM_WAYS: list[tuple[str, dict[str, Any], str]] = [
+    ("resnet", {}, r"image_(tower|projection).*(weight|bias|running_mean|running_var|num_batches_tracked)"),
+    ("vit", {"train": "last 1"}, r"image_projection|blocks\.1\.|model\.norm\."),
+    ("vit", {"train": "lora", "lora": {"rank": 2, "targets": ["qkv"]}}, "image_projection|lora_"),
+    ("resnet", {"train": "none"}, "image_projection"),
+]
+
+
+@pytest.mark.parametrize(("kind", "image", "moves"), TIMM_WAYS)
+def test_a_timm_folder_is_trained_as_far_as_was_asked(
+    kind: str, image: dict[str, Any], moves: str, of_timm: Make, split: Split
+) -> None:
+    pytest.importorskip("peft")
+    setup = of_timm(kind, {"train": "none"}, **image)
+    moved = changed(setup, split)
+    assert moved == {name for name in seeded_encoder(setup, 0, 0).state_dict() if re.search(moves, name)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "train", "message"),
+    [("resnet", "last 1", "is for transformers"), ("vit", "last 3", "has 2 blocks"), ("vit", "lora", "called q_proj")],
+)
+def test_what_a_timm_folder_lacks_is_named(kind: str, train: str, message: str, of_timm: Make) -> None:
+    pytest.importorskip("peft")
+    with pytest.raises(UsageError, match=f'image tower "timm:{kind}": .*{message}'):
+        seeded_encoder(of_timm(kind, train=train), 0, 0)
+
+
+def test_a_folder_by_the_key_of_names_is_told_the_other_one(models: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=re.escape(f'Write model = "{models["vit"]}"')):
+        ImageEncoder(ImageTower(timm=models["vit"].removeprefix("timm:"), pretrained=True))
+
+
+def test_timm_has_no_texts_and_stands_for_no_model_of_both(of_timm: Make, models: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="timm has no models of texts"):
+        TextTower(model=models["vit"])
+    setup = of_timm("vit")
+    for given, image, text in (
+        ("resnet", "timm:resnet", "transformers:clip"),
+        ("siglip", "timm:vit", "transformers:siglip"),
+    ):
+        now = with_models(setup, {"model": models[given]})
+        assert (now.image.model, now.text.model) == (image, text)
+    require_used(read_recipe("finetune-tiny"), {"model": models["clip"]})
+    with pytest.raises(UsageError, match="no tower is a side of such a model"):
+        require_used(read_recipe("finetune-tiny"), {"model": models["vit"]})
 
 
 def test_other_sets_are_read_as_the_model_takes_them(tuning: Make) -> None:
@@ -111,7 +151,7 @@ def test_the_last_blocks_and_what_follows_are_trained(kind: str, tuning: Make, s
     assert moved == {name for name in seeded_encoder(tuning(kind), 0, 0).state_dict() if re.search(LAST[kind], name)}
 
 
-@pytest.mark.parametrize("kind", sorted(MODELS))
+@pytest.mark.parametrize("kind", MODELS)
 def test_all_of_a_tower_is_trained_and_nothing_of_a_frozen_one(kind: str, tuning: Make, split: Split) -> None:
     setup = tuning(kind, text={"train": "none"}, steps=2)
     encoder = seeded_encoder(setup, 0, 0).train()
@@ -174,17 +214,20 @@ def edited(folder: Path, models: dict[str, str], kind: str) -> str:
     shutil.copytree(place, folder / "edited")
     file = folder / "edited" / ("open_clip_config.json" if kind == "open_clip" else "config.json")
     config = json.loads(file.read_text("utf-8"))
-    part = config["model_cfg"]["text_cfg"] if kind == "open_clip" else config["text_config"]
-    part["layers" if kind == "open_clip" else "num_hidden_layers"] += 1
+    part, layers = {
+        "open_clip": lambda: (config["model_cfg"]["text_cfg"], "layers"),
+        "vit": lambda: (config["model_args"], "depth"),
+    }.get(kind, lambda: (config["text_config"], "num_hidden_layers"))()
+    part[layers] += 1
     file.write_text(json.dumps(config))
     return f"{library}:{folder / 'edited'}"
 
 
-@pytest.mark.parametrize("kind", sorted(MODELS))
+@pytest.mark.parametrize("kind", [*MODELS, "vit"])
 def test_a_checkpoint_of_another_architecture_is_refused(kind: str, models: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"edited: its weights are of another architecture .* and \d+ more") as caught:
         opened(edited(tmp_path, models, kind))
-    assert len(re.findall(r"[\w.]+(?:layers|resblocks)\.2\.[\w.]+", str(caught.value))) == 3
+    assert len(re.findall(r"(?:layers|resblocks|blocks)\.2\.[\w.]+", str(caught.value))) == 3
 
 
 @pytest.mark.parametrize(
@@ -229,7 +272,10 @@ def test_two_frozen_towers_have_nothing_to_train(tuning: Make) -> None:
     require_fitting("recipe", tuning("clip", frozen, {**frozen, "projection": "new"}))
 
 
-@pytest.mark.parametrize("name", ["transformers:nowhere/at/all", "open_clip:nowhere", "timm:test_vit", "clip"])
+@pytest.mark.parametrize(
+    "name",
+    ["transformers:nowhere/at/all", "open_clip:nowhere", "timm:test_vit", "timm:test_vit?pretrained=false", "clip"],
+)
 def test_a_model_that_is_not_there_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(UsageError, match=r"write transformers:|cannot be loaded|no such folder"):
