@@ -68,6 +68,11 @@ def feed_of(kind: str, data: dict[str, Split], make_setup: MakeSetup, workers: i
     return Feed(setup, plan, text_reader(setup, split), VIEWS, prepared, torch.device("cpu"), workers)
 
 
+def of(kind: str, setup: Setup) -> Setup:
+    """Data have a digest, by which tokenizers are cached."""
+    return setup.model_copy(update={"data": Data(name="x", digest=kind)})
+
+
 def flat(inputs: Inputs) -> dict[str, torch.Tensor]:
     tokens = {
         f"{name} {key}": tensor
@@ -136,7 +141,7 @@ def test_a_training_is_the_same_for_any_number_of_workers(
 ) -> None:
     def trained(workers: str) -> tuple[object, ...]:
         monkeypatch.setenv("BENCHSUITE_WORKERS", workers)
-        made = train(make_setup(batch=8), create_method("temo"), data["lazy pictures"], 0)
+        made = train(of("lazy pictures", make_setup(batch=8)), create_method("temo"), data["lazy pictures"], 0)
         return made.curves, made.digests, [weights.tolist() for weights in made.encoder.parameters()]
 
     assert trained("0") == trained("3")
@@ -144,8 +149,8 @@ def test_a_training_is_the_same_for_any_number_of_workers(
 
 def test_a_window_gives_other_batches(data: dict[str, Split], make_setup: MakeSetup) -> None:
     digests = [
-        train(make_setup(batch=8, steps=1, window=window), create_method("infonce"), data["pictures"], 0).digests
-        for window in (None, 8)
+        train(of("pictures", setup), create_method("infonce"), data["pictures"], 0).digests
+        for setup in (make_setup(batch=8, steps=1, window=window) for window in (None, 8))
     ]
     assert digests[0]["batches"] != digests[1]["batches"]
 
@@ -168,7 +173,7 @@ def test_without_workers_the_next_batch_is_made_before_a_step_ends(
 
     monkeypatch.setattr(Feed, "_read", reading)
     monkeypatch.setattr(loop, "gradient_norm", before_the_step)
-    train(make_setup(batch=8, steps=4), create_method("infonce"), data["pictures"], 0)
+    train(of("pictures", make_setup(batch=8, steps=4)), create_method("infonce"), data["pictures"], 0)
     assert made == [0, 1, 2, 3]
     assert by_then == [1, 2, 3, 3]
 
