@@ -7,6 +7,7 @@ import typer
 
 from benchsuite.cli.shared.options import RESULTS, Results
 from benchsuite.cli.shared.terminal import say
+from benchsuite.errors import UsageError
 from benchsuite.records.names import find_run
 from benchsuite.records.record_file import read_record
 
@@ -18,6 +19,19 @@ def weights(
         Literal["benchsuite", "transformers", "open_clip"],
         typer.Option("--format", help="Which library loads it: of a fine-tuned model, the model's own too."),
     ] = "benchsuite",
+    interpolate: Annotated[
+        float | None,
+        typer.Option(
+            help="With --format transformers or open_clip: so much of the run's weights, and the rest of those before "
+            "the training (WiSE-FT).",
+            min=0,
+            max=1,
+            metavar="SHARE",
+        ),
+    ] = None,
+    pretrained: Annotated[
+        str | None, typer.Option("--model", help="Where the pretrained model of the run is now.", metavar="MODEL")
+    ] = None,
     results: Results = RESULTS,
 ) -> None:
     """Write a run's trained towers: model.safetensors, config.json and the tokenizer.
@@ -28,10 +42,12 @@ def weights(
 
     file = find_run(results, run)
     record = read_record(file)
-    if layout == "benchsuite":
+    if layout != "benchsuite":
+        export_model(file, record, out, layout, interpolate, pretrained)
+    elif interpolate is None:
         export_weights(file, record, out)
     else:
-        export_model(file, record, out, layout)
+        raise UsageError("--interpolate: mixed weights are no run's; give --format transformers or open_clip.")
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     say(f"{out.resolve()}: {record.method.title}, seed {record.seed}, run {record.run_id}; {size / 1e6:,.1f} MB")
     if layout == "benchsuite":

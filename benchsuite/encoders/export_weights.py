@@ -14,6 +14,7 @@ from benchsuite.analysis.stats import MINIMUM, half_width
 from benchsuite.errors import UsageError
 from benchsuite.files import drafted, put, require_writable, sha256_of, write_whole, writing_to
 from benchsuite.models.clip_models import Projected, blank_model
+from benchsuite.models.judged import interpolated, judged
 from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Inputs, Kept, read_kept
 from benchsuite.models.saved import rebuilt
 from benchsuite.records.names import WEIGHTS as FOLDER
@@ -43,15 +44,27 @@ def export_weights(file: Path, record: Record, out: Path) -> Exported:
     return exported
 
 
-def export_model(file: Path, record: Record, out: Path, library: Literal["transformers", "open_clip"]) -> None:
+def export_model(
+    file: Path,
+    record: Record,
+    out: Path,
+    library: Literal["transformers", "open_clip"],
+    alpha: float | None = None,
+    pretrained: str | None = None,
+) -> None:
     """Write the whole model in its library's layout, and its card.
 
-    Only what the library has can be in it: no projection of ours.
+    Only what the library has can be in it: no projection of ours. With `alpha`, so much of the run's weights and the
+    rest of those before the training, which are at `pretrained` or where the run had them.
     """
     with TemporaryDirectory() as folder:
         place = Path(folder) / "own"
         about = export_weights(file, record, place)
-        towers: dict[str, Any] = dict(rebuilt(place, about)[0].named_children())
+        encoder: Any = rebuilt(place, about)[0]
+        if alpha is not None:
+            (mixed,) = interpolated(judged(str(place)), [alpha], pretrained)
+            encoder = mixed.sides.encoder.cpu()  # type: ignore[attr-defined]
+        towers: dict[str, Any] = dict(encoder.named_children())
         sides = [side for side in towers.values() if isinstance(side, Projected) and side.kept]
         if [side.library for side in sides] != [library, library] or sides[0].config != sides[1].config:
             raise UsageError(
@@ -68,7 +81,7 @@ def export_model(file: Path, record: Record, out: Path, library: Literal["transf
                 write_whole(draft / "preprocessor_config.json", pictures.encode())
             else:
                 save_model(model, str(draft / "open_clip_model.safetensors"))
-            card = model_card(record, Store(file.parent).read().records.values(), library)
+            card = model_card(record, Store(file.parent).read().records.values(), library, alpha)
             write_whole(draft / "README.md", card.encode())
             put(draft, out)
 
@@ -130,7 +143,7 @@ def _config(record: Record, kept: Kept, folder: Path) -> Exported:
     )
 
 
-def model_card(record: Record, stored: Iterable[Record], library: str) -> str:
+def model_card(record: Record, stored: Iterable[Record], library: str, alpha: float | None = None) -> str:
     """Front matter as the hub reads it, and tables; with intervals, if enough replicates of the run are `stored`."""
     row = [each for each in stored if (each.setup_id, each.configuration) == (record.setup_id, record.configuration)]
     about = {"library_name": library, "pipeline_tag": "zero-shot-image-classification", "tags": ["benchsuite"]}
@@ -147,6 +160,7 @@ def model_card(record: Record, stored: Iterable[Record], library: str) -> str:
             f"Run {record.run_id} of benchsuite {record.environment['benchsuite']}, replicate {record.seed}.\n",
             "## Training\n\n| | |\n|---|---|",
             *(f"| {what} | {_settings(given)} |" for what, given in _training(record)),
+            *_mixture(alpha),
             "\n## Evaluation\n\n| protocol | task | settings |\n|---|---|---|",
             *(
                 f"| {name} | {each.task}, version {each.version} | {_settings(each.options)} on "
@@ -169,6 +183,14 @@ def _training(record: Record) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in ("data", "image", "text", "optimizer", "schedule", "augmentation", "training"):
         own = {"lr": method.learning_rate} if name == "optimizer" and method.learning_rate else {}
         yield name, {**setup[name], **own}
+
+
+def _mixture(alpha: float | None) -> Iterator[str]:
+    if alpha is not None:
+        yield (
+            f"\n## Weights\n\n{alpha:g} of the fine-tuned weights and {1 - alpha:g} of those before (WiSE-FT). The "
+            "numbers below are those of the fine-tuned weights alone: evaluate these anew."
+        )
 
 
 def _settings(given: Mapping[str, Any]) -> str:

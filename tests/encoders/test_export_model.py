@@ -179,6 +179,13 @@ def test_interpolated_weights_are_those_of_the_library_by_hand(
         out: Any = mixed.get_text_features(**words)
         expected = normalize(out if isinstance(out, Tensor) else out.pooler_output, dim=-1)
     assert torch.allclose(at.sides.texts(TEXTS), expected, atol=1e-6)
+    share = ("--interpolate", "0.3")
+    assert exit_code("weights", run, "--out", "mixed", "--format", "transformers", *share, *MOVED) == 0
+    written = AutoModel.from_pretrained("mixed").state_dict()
+    for name, own in mixed.state_dict().items():
+        assert torch.allclose(written[name], own, atol=1e-6), name
+    assert "0.3 of the fine-tuned weights" in Path("mixed", "README.md").read_text()
+    assert exit_code("weights", run, "--out", "none", *share, *MOVED) == 2
     wanted = ("evaluate", "own", "--data", "pairs=photos", "--data", "cifar10=cifar", "--interpolate", "0,.3,1")
     capsys.readouterr()
     assert exit_code(*wanted, *MOVED, "--json") == 0
