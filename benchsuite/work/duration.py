@@ -13,6 +13,8 @@ from benchsuite.records.schema import Record
 from benchsuite.records.trials import Trial
 from benchsuite.setup import Setup
 
+PER_SECOND = 2000
+"""Pairs of 224 x 224 pixels that one H200 trains, of RN50 and ViT-B/16 in bf16 (docs/at-size.md)."""
 STARTUP_SECONDS = 15
 """What a command takes besides its runs: imports, checks, the start of its workers, and pages."""
 
@@ -24,11 +26,20 @@ def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Tri
     seconds = estimated_seconds(runs, jobs, measured) + STARTUP_SECONDS
     known = all(run.estimate for run in runs)
     if not known:
-        return f"; no estimate (a recipe gives no step_seconds), with {jobs} in parallel"
+        return f"; {jobs} in parallel, {_by_pairs(runs)}"
     seen = evaluation_seconds(measured)
     evaluated = all(_evaluation(run, seen) is not None for run in runs)
     included = "evaluation included" if evaluated else "training alone: evaluation counts once a run is stored"
     return f"; {about(seconds)} with {jobs} in parallel ({included})"
+
+
+def _by_pairs(runs: Sequence[Run]) -> str:
+    """What trainings of which no time is known take, for whoever knows how fast a GPU trains."""
+    trainings = (run.setup.training for run in runs)
+    seen = [run.steps * each.accumulation * each.batch for run, each in zip(runs, trainings, strict=True)]
+    millions, hours = sum(seen) / 1e6, sum(seen) / PER_SECOND / 3600
+    gpu = f"a GPU that trains {PER_SECOND:,} a second (benchmarks/gpu.py measures yours)"
+    return f"together {millions:,.1f} million pairs: {hours:,.1f} hours of {gpu}"
 
 
 def about(seconds: float) -> str:

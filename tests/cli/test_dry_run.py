@@ -41,6 +41,15 @@ def test_a_dry_run_tells_the_run_its_time_and_whether_it_is_stored(
     assert capsys.readouterr().out.endswith(" s with 1 in parallel (evaluation included)\n")
 
 
+def test_without_a_known_time_a_dry_run_counts_pairs(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Steps, losses of a step and batch: 30,000 times 2 times 32."""
+    long = VECTORS.replace("steps = 2", "steps = 30_000, accumulation = 2")
+    assert long != VECTORS
+    recipe.write_text(long)
+    assert exit_code("run", "infonce", "--recipe", recipe, "--dry-run") == 0
+    assert "together 1.9 million pairs: 0.3 hours of a GPU that trains 2,000 a second" in capsys.readouterr().out
+
+
 def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe.write_text(RECIPE.replace("batch = 32", "batch = 320"))
     assert exit_code("run", "infonce", "--recipe", recipe, "--dry-run") == 2
