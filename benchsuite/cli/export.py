@@ -37,7 +37,9 @@ def export(
     scale: Annotated[
         str | None, typer.Option(help="The recipe's scale, of a table (default: features, or small).")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write a file (croissant: a folder) instead of printing.", metavar="FILE")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a file (croissant: a folder) instead of printing.", metavar="FILE")
+    ] = None,
     show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = "both",
     spread: Annotated[
         Spread | None,

@@ -95,7 +95,7 @@ class Statement(NamedTuple):
 
 
 def _meanings() -> Mapping[str, Fact | None]:
-    lexicons: dict[str, dict[str, tuple[str, ...]]] = {
+    lexicons: dict[str, Mapping[str, Sequence[str]]] = {
         "colour": grammar.HUES,
         "shape": grammar.NOUNS,
         "ground": grammar.SOILS,
