@@ -27,10 +27,9 @@ from benchsuite.data.synthetic.scene_world import (
 )
 
 FRAMES = 8
-VERBS = (
-    "move-left", "move-right", "raise", "lower", "enlarge", "shrink",
-    "blink", "shake", "bounce", "put", "take", "whirl",
-)  # fmt: skip
+DOING = words.WORDS["verbs"]
+"""What a narration says of each verb."""
+VERBS = tuple(DOING)
 HUED = COLOURS[:4]
 NOUNS = len(HUED) * len(SHAPES)
 """A noun class is a coloured shape: colour * 10 + shape."""
@@ -135,7 +134,6 @@ def _sized(x: int, y: int, sides: list[int]) -> list[Box | None]:
 
 _BOUNCE = (0, 9, 16, 9)
 _ROUND = ((9, 0), (6, 6), (0, 9), (-6, 6), (-9, 0), (-6, -6), (0, -9), (6, -6))
-DOING = words.WORDS["verbs"]
 BESIDE = ("near", "beside", "by")
 ARTICLES = ("", "", "the ")
 SILENCE = {"ground": 70, "pattern": 50}
