@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.chosen_trials import Trials
@@ -94,8 +94,7 @@ def plan_table(
     searches. Without, rows are as printed at the recipe's learning rate.
     """
     table = read_table(name)
-    if scale not in table.recipes:
-        raise UnknownError("scale", scale, table.recipes, f"{name}: ")
+    require_known("scale", scale, table.recipes, f"{name}: ")
     stated = read_recipe(table.recipes[scale])
     absent = variants_without_data(stated, folders)
     recipe = stated.model_copy(update={"missing": {**absent, **stated.missing}})
