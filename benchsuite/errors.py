@@ -1,7 +1,7 @@
 """The errors a user may meet: one sentence that says what was wrong, where, and what would be right."""
 
 import copyreg
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import SequenceMatcher
 from typing import Any
@@ -62,6 +62,12 @@ class UnknownError(MadeError):
             f" `benchsuite list {what}s` shows all." if what in LISTED and names else ""
         )
         super().__init__(f'{where}{what} "{name}" does not exist (known: {listed}).{next_step}{hint}')
+
+
+def require_known(what: str, name: str, known: Collection[str], where: str = "") -> None:
+    """Refuse a name that is not one of those known."""
+    if name not in known:
+        raise UnknownError(what, name, known, where)
 
 
 class SeveralError(MadeError):

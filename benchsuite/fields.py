@@ -11,7 +11,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.types import AllowInfNan
 
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 
 Finite = AllowInfNan(False)
 Real = Annotated[float, Finite]
@@ -62,10 +62,7 @@ def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
     name = getattr(getattr(cls, "card", None), "name", cls.__name__)
     fields = _adapters(cls)
     for name_given in values:
-        if name_given not in fields:
-            raise UnknownError(
-                "hyper-parameter" if _is_method(cls) else "option", name_given, fields, where=f"{name}: "
-            )
+        require_known("hyper-parameter" if _is_method(cls) else "option", name_given, fields, where=f"{name}: ")
     resolved = {}
     for field, adapter in fields.items():
         if field not in values and not hasattr(cls, field):

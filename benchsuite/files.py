@@ -184,6 +184,11 @@ def open_regular(path: Path) -> BufferedReader:
     return path.open("rb")
 
 
+def packaged(name: str) -> str:
+    """The text of a file that comes with the package, by its path in it."""
+    return Path(__file__).parent.joinpath(name).read_text("utf-8")
+
+
 def require_writable(folder: Path, option: str) -> None:
     """Make the folder. Fail now rather than after an hour of work; `option` is the option that names the folder."""
     with writing_to(folder, option):

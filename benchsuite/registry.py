@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchsuite.cards import Card, card_of_class, read_cards
-from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, own_errors
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, own_errors, require_known
 from benchsuite.folders import announced
 
 T = TypeVar("T", bound=type)
@@ -87,8 +87,7 @@ class Registry:
     def _installed(self) -> Iterator[Card]:
         for name, spec in announced(self.package):
             cards = {card.name: card for card in read_cards(self.kind, Path(spec.origin or ""), spec.name)}
-            if name not in cards:
-                raise UnknownError(self.kind, name, cards, f"entry point of {self.package}, module {spec.name}: ")
+            require_known(self.kind, name, cards, f"entry point of {self.package}, module {spec.name}: ")
             yield cards[name]
 
 

@@ -14,7 +14,7 @@ PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
     ["files", "harmless"],
-    ["fields", "paths", "running", "streams", "torchvision_ops", "type_words", "workers"],
+    ["fields", "grouping", "paths", "running", "streams", "torchvision_ops", "type_words", "workers"],
     ["canonical", "folders", "toml_files"],
     ["objectives"],
     ["cards"],

@@ -14,7 +14,7 @@ from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.stats import Paired, Rank, Ranking, compare, ranking, t_quantile
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
-from benchsuite.errors import UnknownError
+from benchsuite.errors import require_known
 from benchsuite.papers import Column
 from benchsuite.records.method_version import stale
 from benchsuite.records.schema import Record, Result, of_each_search
@@ -82,8 +82,7 @@ def _declared(card: Card) -> tuple[str, ...]:
     names = (headline,) if isinstance(headline, str) else tuple(headline)
     known = (*card.about.get("metrics", ()), *card.about.get("measures", ()))
     for name in names:
-        if name not in known:
-            raise UnknownError("metric", name, known, f"task {card.name}, headline: ")
+        require_known("metric", name, known, f"task {card.name}, headline: ")
     return names
 
 

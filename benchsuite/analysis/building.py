@@ -12,7 +12,7 @@ from pathlib import Path
 from benchsuite.analysis.row_runs import RowRuns
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import Setting, TableView
-from benchsuite.errors import BenchsuiteError, UnknownError
+from benchsuite.errors import BenchsuiteError, require_known
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.recipe import Recipe, read_recipe
@@ -52,8 +52,7 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
         try:
             of_paper = [read(name) for name in same_paper(asked.table, contents.tables)]
             table = read(asked.table)
-            if asked.scale not in table.recipes:
-                raise UnknownError("scale", asked.scale, table.recipes, f"{TABLES}/{asked.name}.json: {table.name}: ")
+            require_known("scale", asked.scale, table.recipes, f"{TABLES}/{asked.name}.json: {table.name}: ")
             name = table.recipes[asked.scale]
             recipe = read_recipe(name, contents.recipes)
             found = list(find_rows(table, asked, recipe, stored))

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import canonical
+from benchsuite.grouping import by_key
 from benchsuite.records.method_version import version_state
 from benchsuite.records.schema import MethodPart, Record
 from benchsuite.registry import methods
@@ -28,15 +29,13 @@ def labels(configurations: Sequence[Record]) -> list[str]:
     also the settings in which these differ, where they are not at the method's defaults.
     """
     settings = [_settings(record) for record in configurations]
-    by_method: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for record, values in zip(configurations, settings, strict=True):
-        by_method[record.method.name].append(values)
+    method_names = [record.method.name for record in configurations]
+    by_method = by_key(zip(method_names, settings, strict=True))
     varied = {name: {STEPS, *_varied(values)} for name, values in by_method.items()}
     names = []
     for record, values in zip(configurations, settings, strict=True):
         details = [f"{name}={_shown(value)}" for name, value in values.items() if name in varied[record.method.name]]
         names.append(f"{record.method.title} ({', '.join(details)})" if details else record.method.title)
-    method_names = [record.method.name for record in configurations]
     return _distinct(names, method_names, [record.row_id[:SHORT] for record in configurations])
 
 
@@ -87,9 +86,7 @@ def recipes_of(records: Iterable[Record]) -> dict[str, str]:
 
 def _with_data(names: Sequence[str], options: Sequence[Mapping[str, Any]]) -> list[str]:
     """Each name as it is; equal ones with the options in which their data differ."""
-    alike: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for name, one in zip(names, options, strict=True):
-        alike[name].append(one)
+    alike = by_key(zip(names, options, strict=True))
     varied = {name: _varied(several) for name, several in alike.items()}
     return [
         ", ".join([name, *(f"{key}={_shown(value)}" for key, value in one.items() if key in varied[name])])

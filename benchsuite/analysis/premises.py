@@ -1,12 +1,12 @@
 """What must hold in a table's runs for its claims to be tested at all, and what was found."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.errors import UnknownError
+from benchsuite.grouping import by_key
 from benchsuite.papers import Table
 from benchsuite.papers.claim import Claim, claims_of
 from benchsuite.papers.questions import Premise, acts_of
@@ -114,10 +114,7 @@ def _finding(
 def _acting(table: Table, rows: Sequence[TableRow]) -> Iterator[PremiseFinding]:
     """Whether the mechanism of each method acted in its rows' runs, but for rows that turn it off."""
     known, fixed = methods.cards(), {row.key: row.hyperparameters for row in table.rows}
-    of_method: defaultdict[str, list[TableRow]] = defaultdict(list)
-    for row in rows:
-        if row.records and row.method in known:
-            of_method[row.method].append(row)
+    of_method = by_key((row.method, row) for row in rows if row.records and row.method in known)
     for card, own in ((known[name], own) for name, own in of_method.items()):
         defaults = {field.name: field.default for field in card.fields}
         for act in acts_of(card.about):

@@ -12,6 +12,7 @@ from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Rank, Ranking, ranking
+from benchsuite.grouping import by_key
 from benchsuite.papers import Column, Table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.planning.columns import NO_CLASSES, measured_columns, metrics_of
@@ -198,10 +199,7 @@ class TableView:
     @property
     def boards(self) -> dict[tuple[str, str], list[TableRow]]:
         """Rows that may be compared: of one backbone and variant, unless variants are what the table is about."""
-        boards: dict[tuple[str, str], list[TableRow]] = {}
-        for row in self.rows:
-            boards.setdefault(self._board(row), []).append(row)
-        return boards
+        return by_key((self._board(row), row) for row in self.rows)
 
     def _board(self, row: TableRow) -> tuple[str, str]:
         return row.backbone, "" if self.table.factors else row.variant

@@ -10,7 +10,7 @@ import typer
 
 from benchsuite.cli.shared.options import Plugins, Tables, load_own
 from benchsuite.cli.shared.terminal import say
-from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, require_known
 from benchsuite.files import write_whole
 from benchsuite.folders import PAPERS, RECIPES, recipe_files, table_files
 from benchsuite.papers.schema import Table
@@ -80,8 +80,7 @@ def new_recipe(
 def copied(name: str, title: str) -> str:
     """The text of a recipe under another title; what was tuned belongs to the other."""
     files = recipe_files()
-    if name not in files:
-        raise UnknownError("recipe", name, files, "--like: ")
+    require_known("recipe", name, files, "--like: ")
     text = files[name].read_text("utf-8")
     return re.sub(r"^title = .*$", lambda _: f"title = {json.dumps(title)}", text, count=1, flags=re.MULTILINE)
 

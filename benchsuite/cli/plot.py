@@ -7,7 +7,7 @@ import typer
 
 from benchsuite.cli.shared.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.terminal import say
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UnknownError, UsageError, require_known
 
 
 def plot(
@@ -73,8 +73,7 @@ def plot(
         if added:
             raise UsageError("--added is for a table: name one as paper/table.")
         board, there = Leaderboard(read.contents, read.views), in_regime(read.views, regime)
-        if subject not in board.methods:
-            raise UnknownError("method", subject, board.methods, f"{results}: ")
+        require_known("method", subject, board.methods, f"{results}: ")
         scales = list(dict.fromkeys(view.asked.scale for view in there))
         if scale and scale not in scales:
             raise UnknownError("scale", scale, scales, f"{results}: ")

@@ -16,6 +16,7 @@ from benchsuite.errors import BenchsuiteError, RunError
 from benchsuite.execution.events import Event, Failed, Finished, Queued
 from benchsuite.execution.ticket import Ticket, TicketFolder, Watched, read_json
 from benchsuite.files import locked, write_whole
+from benchsuite.grouping import by_key
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.names import record_name
@@ -285,9 +286,7 @@ class Cluster:
 
 def grouped(runs: Sequence[Run], options: ClusterOptions, largest: int) -> list[tuple[Layout, list[Run]]]:
     """Runs that can share an array: equal nodes and processes, and no more than an array may have."""
-    by_layout: dict[Layout, list[Run]] = {}
-    for run in runs:
-        by_layout.setdefault(options.layout(run.setup), []).append(run)
+    by_layout = by_key((options.layout(run.setup), run) for run in runs)
     return [
         (layout, same[first : first + largest])
         for layout, same in sorted(by_layout.items(), key=lambda item: item[0])

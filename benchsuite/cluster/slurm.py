@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.cluster.options import ClusterOptions, Layout
-from benchsuite.errors import RunError, UnknownError, UsageError
+from benchsuite.errors import RunError, UsageError, require_known
 from benchsuite.files import reason_of
 from benchsuite.training.stopping import handling
 
@@ -70,8 +70,7 @@ def require_partition(options: ClusterOptions) -> None:
         return
     known = set(_ask("sinfo", "-h", "-o", "%R").split())
     for name in options.partition.split(","):
-        if name not in known:
-            raise UnknownError("partition", name, known, "--cluster slurm: ")
+        require_known("partition", name, known, "--cluster slurm: ")
 
 
 def states() -> dict[str, JobState]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchsuite.cards import Card
 from benchsuite.data.vectors import TextLists, VectorLists
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UnknownError, UsageError, require_known
 from benchsuite.fields import Options
 
 Shows = Literal["images", "clips", "vectors", "nothing"]
@@ -109,13 +109,11 @@ class PairDataset(Options, ABC):
 
     def classes_of(self, name: str) -> Sequence[str]:
         """The names of a set of classes; refused if there is no such set."""
-        if name not in self.class_names:
-            raise UnknownError("set of classes", name, self.class_names, f"{self.card.name}: ")
+        require_known("set of classes", name, self.class_names, f"{self.card.name}: ")
         return self.class_names[name]
 
     def templates_of(self, name: str) -> Sequence[str]:
-        if name not in self.templates:
-            raise UnknownError("set of templates", name, self.templates, f"{self.card.name}: ")
+        require_known("set of templates", name, self.templates, f"{self.card.name}: ")
         return self.templates[name]
 
     @abstractmethod
@@ -135,8 +133,7 @@ class PairDataset(Options, ABC):
     def split(self, name: str) -> Split:
         """The split of that name, or an error that lists the splits. Protocols of a run share it: it is read once."""
         if name not in self._known_splits:
-            if name not in self.manifest().splits:
-                raise UnknownError("split", name, self.manifest().splits, where=f"{self.card.name}: ")
+            require_known("split", name, self.manifest().splits, where=f"{self.card.name}: ")
             self._known_splits[name] = self.read(name)
         return self._known_splits[name]
 

@@ -15,7 +15,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.cached import made_once
 from benchsuite.data.embeddings import Embedded, Matrix, create_embedding
 from benchsuite.data.readers.images import stills
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 from benchsuite.paths import cache
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
@@ -71,8 +71,7 @@ def labelled_clusters(settings: Clusters, split: Split) -> NDArray[np.int64] | N
             raise UsageError(f"{settings.k} clusters of {len(split)} images: k may be at most the number of images.")
         create_embedding(settings.embedding, **settings.options)
         return None
-    if settings.labels not in split.labels:
-        raise UnknownError("set of classes", settings.labels, split.labels, f"split {split.name}: ")
+    require_known("set of classes", settings.labels, split.labels, f"split {split.name}: ")
     ids = split.labels[settings.labels]
     if ids.ndim != 1:
         raise UsageError(f'split {split.name}: "{settings.labels}" are sets of classes, not one class for each image.')

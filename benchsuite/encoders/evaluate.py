@@ -13,6 +13,7 @@ from benchsuite.data import PairDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.execution.evaluate import evaluate, opened, results_of
+from benchsuite.grouping import by_key
 from benchsuite.models.judged import Judged
 from benchsuite.planning.data_folders import open_dataset, read_as, read_by, require_used, resolve_data
 from benchsuite.planning.recipe import read_recipe
@@ -251,8 +252,6 @@ def evaluate_model(model: Judged, planned: Planned) -> Evaluation:
 
 def means_of(results: Mapping[str, Result]) -> dict[str, float]:
     """The mean of each task's headline metric over its protocols."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for result in results.values():
-        metric = tasks.card(result.task).about["headline"]
-        found[f"{result.task}.{metric}"].append(result.metrics[metric])
+    headlines = ((result, tasks.card(result.task).about["headline"]) for result in results.values())
+    found = by_key((f"{result.task}.{metric}", result.metrics[metric]) for result, metric in headlines)
     return {name: float(np.mean(values)) for name, values in found.items()}

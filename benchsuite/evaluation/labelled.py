@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.data.base import PairDataset, Split, Vectors
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 from benchsuite.evaluation.base import Embedder, Task, tensor_of
 from benchsuite.evaluation.rank_metrics import PLAIN
 from benchsuite.evaluation.ranks import block_rows, ranks_of_columns
@@ -36,8 +36,7 @@ class LabelledRows:
 
 def label_rows(dataset: PairDataset, split: Split, classes: str) -> NDArray[np.int64]:
     """A split's labels of that name."""
-    if classes not in split.labels:
-        raise UnknownError("labels", classes, split.labels, f"{dataset.card.name}, split {split.name}: ")
+    require_known("labels", classes, split.labels, f"{dataset.card.name}, split {split.name}: ")
     return split.labels[classes]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.readers.tables import read_csv, whole_number, whole_numbers
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.graded import Numbers, Whole, means, pack, rank
 from benchsuite.records.recompute import Scores
@@ -90,10 +90,7 @@ class MultiInstanceRetrieval(Task):
 
     def _actions(self, split: Split) -> Actions:
         for name in ("verb", "nouns"):
-            if name not in split.labels:
-                raise UnknownError(
-                    "set of labels", name, split.labels, f"multi-instance-retrieval, split {split.name}: "
-                )
+            require_known("set of labels", name, split.labels, f"multi-instance-retrieval, split {split.name}: ")
         verb, nouns = split.labels["verb"], split.labels["nouns"]
         sets = nouns.reshape(len(nouns), -1).tolist()
         return Actions.of(verb.tolist(), [sorted({n for n in classes if n >= 0}) for classes in sets])

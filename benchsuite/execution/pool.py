@@ -16,6 +16,7 @@ from benchsuite.execution.devices import Devices
 from benchsuite.execution.events import Event, Failed
 from benchsuite.execution.ticket import Ticket, Watched
 from benchsuite.execution.worker import Desk, how, work
+from benchsuite.grouping import by_key
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import Saving
 from benchsuite.training.stopping import handling
@@ -43,9 +44,7 @@ class Pool:
         Runs of several sizes come one size after another: all groups of a time have equal numbers of processes.
         """
         numbers = count()
-        sizes: dict[int, list[Run]] = {}
-        for run in runs:
-            sizes.setdefault(self.devices.processes(run.setup.training.processes), []).append(run)
+        sizes = by_key((self.devices.processes(run.setup.training.processes), run) for run in runs)
         for processes, of_size in sizes.items():
             jobs = self.devices.at_a_time(processes, len(of_size))
             yield from self._execute(of_size, processes, jobs, numbers)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
-from benchsuite.errors import UnknownError, UsageError, did_you_mean
+from benchsuite.errors import UnknownError, UsageError, did_you_mean, require_known
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers.schema import Table
 from benchsuite.paths import baselines
@@ -32,8 +32,7 @@ def paper_names() -> list[str]:
 def read_table(name: str, stored: Mapping[str, Path] = NOTHING) -> Table:
     """The table of that name. `stored` are files of tables that lie with results, by name: they come first."""
     files = _files(stored)
-    if name not in files:
-        raise UnknownError("table", name, files)
+    require_known("table", name, files)
     return read_table_file(name, files[name])
 
 

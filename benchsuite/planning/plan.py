@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.chosen_trials import Trials
@@ -94,8 +94,7 @@ def plan_table(
     searches. Without, rows are as printed at the recipe's learning rate.
     """
     table = read_table(name)
-    if scale not in table.recipes:
-        raise UnknownError("scale", scale, table.recipes, f"{name}: ")
+    require_known("scale", scale, table.recipes, f"{name}: ")
     stated = read_recipe(table.recipes[scale])
     absent = variants_without_data(stated, folders)
     recipe = stated.model_copy(update={"missing": {**absent, **stated.missing}})
@@ -109,10 +108,10 @@ def plan_table(
 
     problems = Problems()
     search = Searched(table, recipe, table.recipes[scale], trials, folders, regime, count) if trials else None
-    under = Under(table.recipes[scale], recipe, setups, problems, search.choose if search else as_printed)
-    planned = [_plan_row(table, row, times, under) for row, times in chosen]
+    choose = search.choose if search else as_printed
+    planned = [_plan_row(table, row, times, scale, recipe, setups, choose, problems) for row, times in chosen]
     used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
-    first_runs = [run for each in planned for run in each.runs[:1]]
+    first_runs = [run for each, _ in planned for run in each[:1]]
     nothing = not problems.rows and not first_runs
     if nothing and (reasons := [absent[variant] for variant in sorted(used & absent.keys())]):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reasons[0]}.")
@@ -136,8 +135,8 @@ def plan_table(
         table_digest=file_digest(table.at(scale)),
         recipe_digest=file_digest(stated),
     )
-    runs = [run for each in planned for run in each.runs]
-    not_run = [f"{each.name}: {reason}" for each in planned for reason in each.not_run]
+    runs = [run for each, _ in planned for run in each]
+    not_run = [reason for _, reasons in planned for reason in reasons]
     return Plan(request, runs, problems.listed(), list(search.subjects.values()) if search else (), not_run)
 
 
@@ -218,56 +217,43 @@ def plan_under(
     return run.model_copy(update={"keep_weights": recipe.keep_weights})
 
 
-@dataclass(frozen=True)
-class Under:
-    """What the rows of a table are planned under."""
+def _plan_row(
+    table: Table,
+    row: Row,
+    times: float,
+    scale: str,
+    recipe: Recipe,
+    setups: Callable[..., Mapping[int, Setup]],
+    choose: Callable[..., list[Choice]],
+    problems: Problems,
+) -> tuple[list[Run], list[str]]:
+    """A row's runs, and why it, or a part of it, has none.
 
-    name: str
-    """The recipe's."""
-    recipe: Recipe
-    setups: Callable[..., Mapping[int, Setup]]
-    """Of a backbone and variants, with each replicate's data."""
-    problems: Problems
-    choose: Callable[..., list[Choice]]
-    """The methods of a row and a part, one for each replicate."""
-
-
-class PlannedRow(NamedTuple):
-    """A row's runs, and the reasons why it, or a part of it, has none."""
-
-    name: str
-    runs: list[Run]
-    not_run: Sequence[str] = ()
-
-
-def _plan_row(table: Table, row: Row, times: float, under: Under) -> PlannedRow:
-    recipe = under.recipe
+    `setups`: of a backbone and variants, with each replicate's data. `choose`: the methods of a row and a part, one for
+    each replicate.
+    """
     if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
-        return PlannedRow(row.name, [], [reason])
-    missing, runs = [], []
-    for name, whole in table.all_parts.items():
+        return [], [f"{row.name}: {reason}"]
+    name, missing, runs = table.recipes[scale], [], []
+    for part_name, whole in table.all_parts.items():
         part = own_part(row, times, whole)
         if reason := recipe.lacks(part.variant):
-            missing.append(reason)
+            missing.append(f"{row.name}: {reason}")
             continue
-        label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
-        setups = under.problems.unless(
-            f"recipe {under.name}", label, partial(under.setups, row.backbone, row.variant, part.variant)
-        )
+        label = " ".join(filter(None, (row.backbone, row.variant, row.label, part_name)))
+        found = problems.unless(f"recipe {name}", label, partial(setups, row.backbone, row.variant, part.variant))
         # without setups at least what is printed is looked at
-        choose, known = (under.choose, setups) if setups else (as_printed, {0: recipe})
-        choices = under.problems.unless(
-            f'{table.name}, row "{row.label}"', label, partial(choose, row, part, times, known)
-        )
-        if setups is None or choices is None:
+        chosen, known = (choose, found) if found else (as_printed, {0: recipe})
+        choices = problems.unless(f'{table.name}, row "{row.label}"', label, partial(chosen, row, part, times, known))
+        if found is None or choices is None:
             continue
         seconds = recipe.backbones[row.backbone].step_seconds
-        for (seed, setup), choice in zip(setups.items(), choices, strict=True):
-            run = make_run(setup, choice.method, seed, label, seconds, under.name, choice.tuned)
+        for (seed, setup), choice in zip(found.items(), choices, strict=True):
+            run = make_run(setup, choice.method, seed, label, seconds, name, choice.tuned)
             # where a search is still to be done, the row's identity stands for the method's
             identity = run.run_id if choice.known else run_id(setup.setup_id, choice.row_id, seed, run.read)
             runs.append(run.model_copy(update={"keep_weights": recipe.keep_weights, "run_id": identity}))
-    return PlannedRow(row.name, runs, list(dict.fromkeys(missing)))
+    return runs, list(dict.fromkeys(missing))
 
 
 def make_run(

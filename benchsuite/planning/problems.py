@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from benchsuite.errors import UsageError, each
+from benchsuite.grouping import by_key
 
 T = TypeVar("T")
 SHOWN = 4
@@ -47,9 +48,7 @@ class Problems:
 
     def listed(self) -> list[Problem]:
         """All of them; what is wrong in several places alike is one."""
-        alike: dict[str, list[str]] = {}
-        for where, what in self.rows:
-            alike.setdefault(what, []).append(where)
+        alike = by_key((what, where) for where, what in self.rows)
         return [
             Problem(and_more(places), what, tuple(dict.fromkeys(row for at in places for row in self.rows[at, what])))
             for what, places in alike.items()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Gt, Le
 from pydantic import Field, ValidationError, model_validator
 
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UnknownError, UsageError, require_known
 from benchsuite.fields import Count, NonNegative, Positive, first_problem
 from benchsuite.folders import built_in_recipes, recipe_files
 from benchsuite.records.schema import SEEDS_EACH
@@ -142,14 +142,12 @@ class Recipe(Settings):
     def setup(self, backbone: str | None = None, variants: Sequence[str] = ()) -> Setup:
         """The setup on a backbone, else the first, in these variants, not yet resolved against data and tasks."""
         backbone = backbone or next(iter(self.backbones))
-        if backbone not in self.backbones:
-            raise UnknownError("backbone", backbone, self.backbones, f'recipe "{self.title}": ')
+        require_known("backbone", backbone, self.backbones, f'recipe "{self.title}": ')
         shared = {name: getattr(self, name) for name in Settings.model_fields}
         setup = Setup(image=self.backbones[backbone].tower, **shared)
         changed: dict[str, Any] = as_given(setup)
         for name in filter(None, variants):
-            if name not in self.variants:
-                raise UnknownError("variant", name, self.variants, f'recipe "{self.title}": ')
+            require_known("variant", name, self.variants, f'recipe "{self.title}": ')
             changed = overlaid(changed, self.variants[name].change)
         try:
             return Setup.model_validate(changed)
@@ -200,6 +198,5 @@ def read_recipe(name: str, stored: Mapping[str, Path] = NOTHING) -> Recipe:
     they come first, but for built-in ones."""
     files = {name: Path(name)} if name.endswith(".toml") else recipe_files()
     files = {**files, **stored, **built_in_recipes()} if stored else files
-    if name not in files:
-        raise UnknownError("recipe", name, files)
+    require_known("recipe", name, files)
     return read_toml(files[name], Recipe)

@@ -5,7 +5,6 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +18,7 @@ from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.fields import first_problem
 from benchsuite.files import MEGABYTE, lock_of, locked, read_stored, reason_of, write_whole
+from benchsuite.grouping import by_key
 from benchsuite.records.json_text import parse_text
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
@@ -192,11 +192,7 @@ def best(trials: Iterable[Trial]) -> Trial | None:
 
 def by_subject(files: Iterable[TrialsFile]) -> dict[Subject, list[Trial]]:
     """Trials by what was tuned."""
-    subjects: dict[Subject, list[Trial]] = defaultdict(list)
-    for file in files:
-        for trial in file.trials:
-            subjects[trial.subject].append(trial)
-    return subjects
+    return by_key((trial.subject, trial) for file in files for trial in file.trials)
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:

@@ -4,56 +4,24 @@ https://docs.mlcommons.org/croissant/docs/croissant-spec.html, version 1.0; `mlc
 """
 
 import json
+import tomllib
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from benchsuite import __version__
+from benchsuite.files import packaged
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 FILE = "croissant.json"
-TERMS = (
-    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet", "format",
-    "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex",
-    "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
-)  # fmt: skip
-CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "sc": "https://schema.org/",
-    "dct": "http://purl.org/dc/terms/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{name: f"cr:{name}" for name in TERMS},
-}
+CONTEXT = json.loads(packaged("report/croissant_context.json"))
 """The specification's, whole: readers compare it."""
 KINDS = {"f": "sc:Float", "i": "sc:Integer", "u": "sc:Integer", "b": "sc:Boolean"}
 """By numpy's letter for a column's type; any other column is text."""
-COLUMNS = {
-    "run_id": "Identifier of the run.",
-    "protocol": "Name of the evaluation in the recipe.",
-    "task": "Kind of the evaluation.",
-    "metric": "What was measured.",
-    "kind": "metric: a fraction; measure: any number.",
-    "value": "The number.",
-    "table": "The paper's table that has the run in a row; empty for runs of no table.",
-    "scale": "Which of the table's recipes: the data, towers and training.",
-    "regime": "printed: hyper-parameters of the paper, the learning rate searched. tuned: all searched.",
-    "seed": "Number of the replicate: data, initial weights, batches and search of its own.",
-    "method": "The method's registered name.",
-    "method_id": "Digest of the method's version and hyper-parameters.",
-    "setup_id": "Digest of everything but method and seed. Runs are compared where it is equal.",
-    "seconds": "Seconds that the training took.",
-    "commit": "Of the code.",
-    "initial_weights": "Digest. Runs of one seed are pairs where this and batches are equal.",
-}
-"""What the columns are whose names do not say it; docs/data-frame.md has all."""
+COLUMNS = tomllib.loads(packaged("report/croissant_columns.toml"))
+"""What the columns are whose names do not say it."""
 
 
 def croissant(frame: "DataFrame", file: str, content: bytes) -> str:

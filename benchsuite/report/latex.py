@@ -1,36 +1,17 @@
 """A table in LaTeX: it compiles as it is, whatever characters labels have."""
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchsuite.analysis.table_view import grouped
+from benchsuite.files import packaged
 from benchsuite.report.numbers import DASH, counts
 from benchsuite.report.paper_table import PaperTable, PrintedLine, PrintedNumber
 
-LOWER = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi"
-UPPER = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", f"{LOWER} omega {UPPER}".split(), strict=True))
-SYMBOLS = {
-    "±": "pm", "−": "-", "·": "cdot", "×": "times", "→": "to", "←": "leftarrow", "↑": "uparrow", "↓": "downarrow",
-    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "∞": "infty", "★": "star", "∈": "in", "√": "surd",
-}  # fmt: skip
-SPECIAL = {
-    **{character: f"${name}$" if name == "-" else f"$\\{name}$" for character, name in {**SYMBOLS, **GREEK}.items()},
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    **{character: f"{{{character}}}" for character in "[]*"},  # may follow a \\, which would read them as its own
-    "\x1f": "{}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
-    "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "…": r"\dots{}", "†": r"$\dagger$",
-}  # fmt: skip
-LETTERS = {
-    "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i",
-}  # fmt: skip
-ACCENTS = dict(
-    zip("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327", "`'^~=u.\"rHvc", strict=True)
-)
-"""Accents and their commands, which any encoding of fonts has."""
+TABLES: Mapping[str, Mapping[str, str]] = tomllib.loads(packaged("report/latex.toml"))
+SPECIAL, LETTERS, ACCENTS = TABLES["special"], TABLES["letters"], TABLES["accents"]
 BREAK = "\x1f"
 """Stands between hyphens, which would become a dash."""
 DAGGER = "$^{\\dagger}$"

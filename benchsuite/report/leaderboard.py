@@ -15,6 +15,7 @@ from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tracks import TrackAgreement, track_agreements
 from benchsuite.cards import Card
+from benchsuite.grouping import by_key
 from benchsuite.papers.schema import RowKey
 from benchsuite.planning.recipe import Primary
 from benchsuite.records.contents import Contents
@@ -106,19 +107,12 @@ class Leaderboard:
     @cached_property
     def by_paper(self) -> Mapping[tuple[str, str], list[TableView]]:
         """The tables of each paper at each scale."""
-        views = defaultdict(list)
-        for view in self.views:
-            views[view.table.paper, view.asked.scale].append(view)
-        return views
+        return by_key(((view.table.paper, view.asked.scale), view) for view in self.views)
 
     @cached_property
     def by_scale(self) -> Mapping[str, list[TableView]]:
         """The tables with runs at each scale."""
-        views = defaultdict(list)
-        for view in self.views:
-            if view.runs:
-                views[view.asked.scale].append(view)
-        return views
+        return by_key((view.asked.scale, view) for view in self.views if view.runs)
 
     @cached_property
     def agreements(self) -> list[TrackAgreement]:
@@ -128,9 +122,8 @@ class Leaderboard:
     @cached_property
     def by_place(self) -> Mapping[tuple[str, str], list[TableView]]:
         """What shares a page: a table at a scale, as printed and tuned, or in the only regime that was run."""
-        views = defaultdict(list)
-        for view in sorted(self.views, key=lambda view: [*REGIMES].index(view.asked.regime)):
-            views[view.asked.place].append(view)
+        in_order = sorted(self.views, key=lambda view: [*REGIMES].index(view.asked.regime))
+        views = by_key((view.asked.place, view) for view in in_order)
         return {view.asked.place: views[view.asked.place] for view in self.views}
 
     @cached_property
@@ -176,12 +169,7 @@ class Leaderboard:
     @cached_property
     def methods(self) -> Mapping[str, MethodSummary]:
         """Every method of a row or a run, by name."""
-        records, rows = defaultdict(list), defaultdict(list)
-        for record in self.records.values():
-            records[record.method.name].append(record)
-        for view in self.views:
-            for row in view.rows:
-                if row.method:
-                    rows[row.method].append((view, row))
+        records = by_key((record.method.name, record) for record in self.records.values())
+        rows = by_key((row.method, (view, row)) for view in self.views for row in view.rows if row.method)
         cards = {name: methods.card(name) if name in methods else None for name in sorted({*records, *rows})}
-        return {name: MethodSummary(name, card, records[name], rows[name]) for name, card in cards.items()}
+        return {n: MethodSummary(n, card, records.get(n, []), rows.get(n, [])) for n, card in cards.items()}

@@ -1,6 +1,6 @@
 """What the home page shows: headline claims, and methods against boards on one look."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,8 +8,9 @@ from statistics import median
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
-from benchsuite.analysis.both_regimes import MEANING, InBothRegimes, Outcome, in_both_regimes
+from benchsuite.analysis.both_regimes import MEANING, Outcome, in_both_regimes
 from benchsuite.analysis.table_view import TableView
+from benchsuite.grouping import by_key
 from benchsuite.papers.claim import Claim
 from benchsuite.report.claim_lines import ClaimForest, ClaimLine, forests
 from benchsuite.report.leaderboard import Leaderboard
@@ -56,12 +57,9 @@ class Overview:
 
 def overviews(leaderboard: Leaderboard) -> list[Overview]:
     """For each kind of data whose boards have the reference: with one board there is nothing to set side by side."""
-    by_towers: defaultdict[str, list[Board]] = defaultdict(list)
-    for board in leaderboard.boards:
-        if leaderboard.comparisons[board.setup_id]:
-            by_towers[board.setup.towers].append(board)
+    compared = [board for board in leaderboard.boards if leaderboard.comparisons[board.setup_id]]
     found = []
-    for boards in by_towers.values():
+    for boards in by_key((board.setup.towers, board) for board in compared).values():
         real_first = sorted(boards, key=lambda board: data_of(board.rows[0].record) != REAL)
         title = leaderboard.comparisons[boards[0].setup_id][0].reference.record.method.title
         if len(boards) > 1:
@@ -71,13 +69,10 @@ def overviews(leaderboard: Leaderboard) -> list[Overview]:
 
 def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> list[OverviewLine]:
     """Methods by how often they are ahead, then by title; the reference that trained longer is one of them."""
-    rows: defaultdict[tuple[str, float], list[Against]] = defaultdict(list)
-    for board in boards:
-        for one in first_measures(leaderboard.comparisons[board.setup_id]):
-            if one.row.method != one.reference.method or one.row.longer != 1:
-                rows[one.row.method, one.row.longer].append(one)
+    every = [one for board in boards for one in first_measures(leaderboard.comparisons[board.setup_id])]
+    others = [one for one in every if one.row.method != one.reference.method or one.row.longer != 1]
     lines = []
-    for (method, longer), several in rows.items():
+    for (method, longer), several in by_key(((one.row.method, one.row.longer), one) for one in others).items():
         found = {one.board.setup_id: one for one in by_role(several)[0]}
         shown = several[0].row
         costs = [leaderboard.costs[setup][one.row.label].median for setup, one in found.items()]
@@ -149,9 +144,7 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
 def _fates(views: Sequence[TableView]) -> Iterator[Fates]:
     """A figure for each unit. A comparison of the same runs that several tables make is one line."""
     by_regime = {(view.asked.table, view.asked.regime): view for view in views}
-    same: defaultdict[object, list[InBothRegimes]] = defaultdict(list)
-    for both in in_both_regimes(views):
-        same[both.printed.comparison, both.tuned.comparison].append(both)
+    same = by_key(((both.printed.comparison, both.tuned.comparison), both) for both in in_both_regimes(views))
     pairs = []
     for both, *others in same.values():
         table, also = both.printed.claim.table, [other.printed.claim.table for other in others]

@@ -8,6 +8,7 @@ from functools import cached_property
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
+from benchsuite.grouping import by_key
 from benchsuite.papers import Column
 from benchsuite.papers.claim import reference_of
 from benchsuite.papers.schema import RowKey, row_name
@@ -86,10 +87,7 @@ class PaperTable:
 
     @property
     def backbones(self) -> dict[str, list[PrintedLine]]:
-        lines: dict[str, list[PrintedLine]] = {}
-        for line in self.lines:
-            lines.setdefault(line.row.backbone, []).append(line)
-        return lines
+        return by_key((line.row.backbone, line) for line in self.lines)
 
     @cached_property
     def seeds(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.files import is_lock, read_stored, reason_of, sha256_of
+from benchsuite.grouping import by_key
 from benchsuite.records.contents import Contents, read_contents
 from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
@@ -238,9 +239,7 @@ def check_digests(records: Mapping[str, Record]) -> Iterator[Finding]:
     `records`: by file name. A digest that differs from most others of its setup and seed is a problem of its record;
     if there is no majority, of each.
     """
-    by_seed: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
-    for name, record in records.items():
-        by_seed[record.setup_id, record.seed].append(name)
+    by_seed = by_key(((record.setup_id, record.seed), name) for name, record in records.items())
     for names in by_seed.values():
         for kind in sorted({kind for name in names for kind in records[name].digests}):
             yield from _odd_ones(kind, {name: records[name].digests.get(kind) for name in names})

@@ -15,7 +15,7 @@ from benchsuite.errors import INTERRUPTED, BenchsuiteError, Interrupted, RunErro
 from benchsuite.execution.devices import Devices
 from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
 from benchsuite.execution.pool import Pool
-from benchsuite.execution.preflight import Checked, preflight
+from benchsuite.execution.preflight import preflight
 from benchsuite.files import write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem
@@ -58,11 +58,6 @@ class Workplace:
             return max(1, min(self.max_jobs or len(runs), len(runs)))
         return self.devices.jobs_for(runs)
 
-    def check(self, runs: Sequence[Run], results: Path) -> Checked:
-        """Check the runs before the first one starts."""
-        elsewhere = self.cluster is not None
-        return preflight(runs, results, self.jobs_for(runs), self.devices, elsewhere)
-
 
 @dataclass(frozen=True)
 class Session:
@@ -75,7 +70,8 @@ class Session:
     def check(self, runs: Sequence[Run], trials: TrialWork | None = None) -> Sequence[Problem]:
         """Every problem of the runs, and of trials that come before them; shows what else is to be known."""
         examples = [example_run(subject) for subject in trials.lacking] if trials else []
-        checked = self.workplace.check([*examples, *runs], self.store.folder)
+        place, every = self.workplace, [*examples, *runs]
+        checked = preflight(every, self.store.folder, place.jobs_for(every), place.devices, place.cluster is not None)
         for note in checked.notes:
             self.say(f"note: {note}")
         return checked.problems

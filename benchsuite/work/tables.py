@@ -10,6 +10,7 @@ from typing import Any
 
 from benchsuite.analysis.stats import Paired, compare
 from benchsuite.execution.events import Failed, Finished
+from benchsuite.grouping import by_key
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
 from benchsuite.planning.plan import Plan, Run
 from benchsuite.planning.problems import Problem
@@ -60,9 +61,7 @@ class TrialWork:
     @property
     def to_search(self) -> list[tuple[str, str]]:
         """Each row with trials to do, and how many they are in how many replicates."""
-        rows: dict[str, list[int]] = {}
-        for trial in self.to_do:
-            rows.setdefault(trial.subject.row, []).append(trial.subject.replicate)
+        rows = by_key((trial.subject.row, trial.subject.replicate) for trial in self.to_do)
         return [
             (row, f"{counted(len(found), 'trial')} in {counted(len({*found}), 'replicate')}")
             for row, found in rows.items()
@@ -113,9 +112,7 @@ class TrialKeeper:
 
 def spaces(work: TrialWork) -> Iterator[str]:
     """A line for each kind of search: how many there are, and what is drawn from where to where."""
-    kinds: dict[str, list[tuple[Subject, Sequence[Trial]]]] = {}
-    for subject, trials in work.done:
-        kinds.setdefault(subject.row, []).append((subject, trials))
+    kinds = by_key((subject.row, (subject, trials)) for subject, trials in work.done)
     for row, searches in kinds.items():
         first, stored = searches[0][0], sum(len(trials) for _, trials in searches)
         of = f"{stored} of {len(searches) * first.trials} trials stored" + f" in {len(searches)} replicates" * (

@@ -1,3 +1,4 @@
+import json
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def test_croissant_reads_all_runs(runs: Path, tmp_path: Path) -> None:
     assert [row["results/value"] for row in rows] == frame.value.tolist()
     assert [row["results/metric"].decode() for row in rows] == frame.metric.tolist()
     assert {row["results/seed"] for row in rows} == {*frame.seed}
+    written = json.loads((tmp_path / "all" / "croissant.json").read_text("utf-8"))
+    assert written["@context"] == mlcroissant.Metadata(name="any").to_json()["@context"]
     fields = read.metadata.record_sets[0].fields
     assert [field.name for field in fields] == [*frame.columns]
 

@@ -84,7 +84,11 @@ def test_captions_are_the_class_in_clips_wordings(tiny: str) -> None:
 
 def test_cifar100_reads_fine_labels(tmp_path: Path) -> None:
     folder = write_cifar(tmp_path, range(100), range(100), label="fine_label")
-    split = create_dataset("cifar100", folder=str(folder)).split("train")
+    dataset = create_dataset("cifar100", folder=str(folder))
+    names, split = dataset.class_names["class"], dataset.split("train")
+    assert len(names) == 100
+    assert [name.replace(" ", "_") for name in names] == sorted(name.replace(" ", "_") for name in names)
+    assert all(name.replace(" ", "").isalpha() for name in names)
     assert split.captions[1] == ["aquarium fish"]
     assert split.captions[99] == ["worm"]
 

@@ -10,7 +10,7 @@ from support.real_files import png, write_pictures, write_shard, write_webdatase
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
-from benchsuite.data.prompts import CIFAR_18, IMAGENET_7, NUMBER
+from benchsuite.data.prompts import SMALL
 from benchsuite.data.real import clip_benchmark as ours
 from benchsuite.errors import UsageError
 
@@ -46,9 +46,9 @@ def test_names_templates_images_and_labels_are_the_librarys(tmp_path: Path) -> N
 
 @needs_it
 def test_the_small_sets_are_word_for_word_the_librarys() -> None:
-    assert ours.templates_of("cifar10") == CIFAR_18
-    assert ours.templates_of("mnist") == NUMBER
-    assert set(IMAGENET_7) < set(ours.templates_of("imagenet1k"))
+    assert list(ours.templates_of("cifar10")) == SMALL["cifar-18"]
+    assert list(ours.templates_of("mnist")) == SMALL["number"]
+    assert set(SMALL["imagenet-7"]) < set(ours.templates_of("imagenet1k"))
     assert len(ours.templates_of("imagenet1k")) == 80
 
 

@@ -43,11 +43,11 @@ def test_a_change_in_a_folder_is_seen(tiny: str) -> None:
 
 
 def test_imagenet100_takes_its_hundred_classes_from_all(tmp_path: Path) -> None:
-    write_classes(tmp_path, {**dict.fromkeys(IMAGENET100.split(), 1), "n01440764": 3})
+    write_classes(tmp_path, {**dict.fromkeys(IMAGENET100, 1), "n01440764": 3})
     data = create_dataset("imagenet100", folder=str(tmp_path))
     assert data.manifest().splits == {"train": 100}
     assert len(set(data.class_names["class"])) == 100
-    assert set(IMAGENET100.split()) <= set(imagenet_words())
+    assert set(IMAGENET100) <= set(imagenet_words())
 
 
 def test_a_list_makes_the_training_split_long_tailed(tiny: str) -> None:

@@ -21,7 +21,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
-from benchsuite.data.prompts import CIFAR_18
+from benchsuite.data.prompts import SMALL
 from benchsuite.data.synthetic.scenes import Scenes
 from benchsuite.evaluation import geometry, retrieval
 
@@ -148,7 +148,7 @@ def test_scores_are_those_of_clip_benchmark(
         assert ours[f"t2i_r{k}"] == pytest.approx(theirs[f"image_retrieval_recall@{k}"])
         assert ours[f"i2t_r{k}"] == pytest.approx(theirs[f"text_retrieval_recall@{k}"])
     cifar = create_dataset("cifar10", folder=str(data["cifar10"]), size=48)
-    prompts = [text.replace("{}", "{c}") for text in CIFAR_18]
+    prompts = [text.replace("{}", "{c}") for text in SMALL["cifar-18"]]
     pictures = [Image.fromarray(each) for each in cifar.split("test").images[:]]
     labels = cifar.split("test").labels["class"]
     classifier = zeroshot_classification.zero_shot_classifier(

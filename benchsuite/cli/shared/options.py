@@ -68,14 +68,6 @@ TrialCount = Annotated[
         help="Trials of each search (default: the recipe's number; as printed never more). 0: none, rows as printed.",
     ),
 ]
-DeviceCount = Annotated[
-    int | None,
-    typer.Option(
-        "--devices",
-        min=1,
-        help="Devices that all runs together may use (default: all GPUs; without a GPU, a CPU process for each core).",
-    ),
-]
 
 RESULTS = Path("runs")
 REPORTS = Path("reports")

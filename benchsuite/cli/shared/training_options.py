@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from benchsuite.cli.shared.options import (
-    RESULTS,
-    DeviceCount,
-    Folders,
-    Plugins,
-    Results,
-    Tables,
-    load_own,
-    parse_folders,
-)
+from benchsuite.cli.shared.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
@@ -84,7 +75,14 @@ class TrainingOptions:
     plugin: Plugins = None
     tables: Tables = None
     results: Results = RESULTS
-    devices: DeviceCount = None
+    devices: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Devices that all runs together may use (default: all GPUs; without a GPU, a CPU process for each "
+            "core).",
+        ),
+    ] = None
     cluster: Annotated[
         Literal["slurm"] | None,
         typer.Option(

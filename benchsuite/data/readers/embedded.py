@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 from benchsuite.canonical import short_digest
 from benchsuite.data.readers.files import content_digests, read_json
 from benchsuite.data.vectors import Lists, Source, mapped, numbers_in
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 from benchsuite.fields import first_problem
 from benchsuite.setup import Part
 
@@ -162,8 +162,7 @@ def read_manifest(folder: Path) -> Embedded:
     ]:
         raise UsageError(f"{place}: {outside[0]} is outside of the folder.")
     for classes in manifest.prompts:
-        if classes not in manifest.class_names:
-            raise UnknownError("set of classes", classes, manifest.class_names, f"{place}: ")
+        require_known("set of classes", classes, manifest.class_names, f"{place}: ")
     return manifest
 
 

@@ -39,6 +39,7 @@ from benchsuite.data.readers.index import Item, write
 from benchsuite.data.readers.listing import Indexed
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import remove
+from benchsuite.grouping import by_key
 from benchsuite.paths import cache
 
 VERSION = 1
@@ -203,10 +204,8 @@ def merged(source: str, rows: Rows, digests: Digests) -> Part:
     """The first row of each picture."""
     keys = np.ascontiguousarray(digests[rows]).view("V32").ravel()
     _, first, picture = np.unique(keys, return_index=True, return_inverse=True)
-    repeats: dict[int, list[int]] = {}
-    for row, holder in zip(rows.tolist(), rows[first[picture]].tolist(), strict=True):
-        if row != holder:
-            repeats.setdefault(holder, []).append(row)
+    holders = zip(rows[first[picture]].tolist(), rows.tolist(), strict=True)
+    repeats = by_key((holder, row) for holder, row in holders if row != holder)
     return Part(source, rows[np.sort(first)], repeats)
 
 
@@ -301,10 +300,7 @@ def _tables_beside_images(folder: Path) -> dict[str, list[str]] | None:
     tables = [name for name in names if _kind(name) in TABLES]
     if len(kinds := sorted({_kind(name) for name in tables})) > 1:
         raise UsageError(f"both {kinds[0]} and {kinds[1]} files lie beside the images; keep tables of one kind")
-    splits: dict[str, list[str]] = {}
-    for name in tables:
-        splits.setdefault(_split_of(name), []).append(str(folder / name))
-    return splits or None
+    return by_key((_split_of(name), str(folder / name)) for name in tables) or None
 
 
 def _kind(name: str) -> str:

@@ -11,22 +11,15 @@ from numpy.typing import NDArray
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, Split
 from benchsuite.data.long_tail import long_tailed
-from benchsuite.data.prompts import CIFAR_18, NAMES
+from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.from_library import FromLibrary, Wanted
 from benchsuite.fields import Count, Finite
+from benchsuite.files import packaged
 from benchsuite.registry import register_dataset
 
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-CIFAR100 = """
-apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can
-castle caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin
-elephant flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster
-man maple_tree motorcycle mountain mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck
-pine_tree plain plate poppy porcupine possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk
-skyscraper snail snake spider squirrel streetcar sunflower sweet_pepper table tank telephone television tiger
-tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm
-"""
-TEMPLATES: Mapping[str, Sequence[str]] = {"names": NAMES, "cifar-18": CIFAR_18}
+CIFAR100 = tuple(packaged("data/real/cifar100.txt").splitlines())
+TEMPLATES: Mapping[str, Sequence[str]] = {name: SMALL[name] for name in ("names", "cifar-18")}
 
 
 class Cifar(FromLibrary):
@@ -106,7 +99,7 @@ class Cifar100(Cifar):
     """
 
     _label: ClassVar = "fine_label"
-    class_names: ClassVar = {"class": tuple(name.replace("_", " ") for name in CIFAR100.split())}
+    class_names: ClassVar = {"class": CIFAR100}
 
 
 @register_dataset(

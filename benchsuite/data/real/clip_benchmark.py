@@ -21,7 +21,7 @@ from benchsuite.data.readers.files import files_digest, files_under, require_fol
 from benchsuite.data.readers.images import LazyImages
 from benchsuite.data.real.sugar_crepe import SugarCrepe
 from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError, require_known
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
@@ -142,8 +142,7 @@ def place_of(dataset: str, root: Path) -> Path:
 def collection(name: str) -> Sequence[str]:
     """The datasets of one of the library's collections."""
     known: Mapping[str, Sequence[str]] = _builder().dataset_collection
-    if name not in known:
-        raise UnknownError("collection", name, known, "clip-benchmark: ")
+    require_known("collection", name, known, "clip-benchmark: ")
     return known[name]
 
 

@@ -1,7 +1,7 @@
 """`emoji` and `icons`: pictures and names in several drawing styles, real data for a laptop."""
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -16,6 +16,7 @@ from benchsuite.data.long_tail import long_tailed
 from benchsuite.data.readers.pictures import Concept, Pictures, pictures_in
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
+from benchsuite.grouping import by_key
 from benchsuite.registry import register_dataset
 
 VERSION = 2
@@ -98,9 +99,8 @@ class InStyles(PairDataset):
     @cached_property
     def _positions(self) -> Mapping[str, NDArray[np.int64]]:
         held = self._held_out()
-        pictures: dict[str, list[int]] = defaultdict(list)
-        for i in sorted({*range(len(self._concepts))} - {*held}, key=self._hash):
-            pictures[self._concepts[i].concept].append(i)
+        free = sorted({*range(len(self._concepts))} - {*held}, key=self._hash)
+        pictures = by_key((self._concepts[i].concept, i) for i in free)
         train = np.sort(np.concatenate([own[: self.each] for own in pictures.values()]))
         if self.imbalance > 1:
             train = train[long_tailed(self._labels("subgroup")[train], self.imbalance, self.seed)]
@@ -110,9 +110,8 @@ class InStyles(PairDataset):
         """Test, then validation: of each concept one picture; its name and all its pictures are no other's."""
         drawn = Counter(sha for _, _, sha in self._pictures.rows)
         named = Counter(one.name for one in self._pictures.concepts.values())
-        pictures: dict[str, list[int]] = defaultdict(list)
-        for i, (_, concept, sha) in enumerate(self._pictures.rows):
-            pictures[concept] += [i] * (drawn[sha] == named[self._concepts[i].name] == 1)
+        rows = enumerate(self._pictures.rows)
+        pictures = by_key((c, i) for i, (_, c, sha) in rows if drawn[sha] == named[self._concepts[i].name] == 1)
         free = sorted((min(own, key=self._hash) for own in pictures.values() if len(own) > 1), key=self._hash)
         if len(free) < self.test + self.validation:
             raise UsageError(

@@ -1,5 +1,6 @@
 """SentEval's files: pairs of sentences with a gold similarity, and sentences with a class."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,27 +13,15 @@ from numpy.typing import NDArray
 from benchsuite.data.base import Manifest, SentencePairs, SimilarityDataset
 from benchsuite.data.readers.files import files_digest, files_under, read_text, require_file, require_folder
 from benchsuite.errors import UnknownError, UsageError
+from benchsuite.files import packaged
 from benchsuite.registry import register_dataset
 
 LAYOUT = (
     "SentEval's data/downstream: STS/STS12-en-test, ..., STS/STSBenchmark, SICK, MR, CR, SUBJ, MPQA, SST, TREC, MRPC"
 )
-STS: Mapping[str, Sequence[str]] = {
-    "STS12": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
-    "STS13": ("FNWN", "headlines", "OnWN"),
-    "STS14": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
-    "STS15": ("answers-forums", "answers-students", "belief", "headlines", "images"),
-    "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
-}
-"""Subsets of each year; SMT is not among those of STS13, as in SentEval."""
+NAMES: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(packaged("data/real/senteval.toml"))
+STS, TWO_FILES = NAMES["similarity"], NAMES["classes"]
 STSB, SICK = "STSBenchmark", "SICK-R"
-TWO_FILES = {
-    "MR": ("MR/rt-polarity.pos", "MR/rt-polarity.neg"),
-    "CR": ("CR/custrev.pos", "CR/custrev.neg"),
-    "SUBJ": ("SUBJ/subj.objective", "SUBJ/subj.subjective"),
-    "MPQA": ("MPQA/mpqa.pos", "MPQA/mpqa.neg"),
-}
-"""Tasks without a test split: sentences of class 1, sentences of class 0."""
 QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 
 

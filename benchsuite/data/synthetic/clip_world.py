@@ -6,7 +6,7 @@ relevancy depends on them; articles and the ground are often omitted. Each word 
 parse a narration.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,10 +27,9 @@ from benchsuite.data.synthetic.scene_world import (
 )
 
 FRAMES = 8
-VERBS = (
-    "move-left", "move-right", "raise", "lower", "enlarge", "shrink",
-    "blink", "shake", "bounce", "put", "take", "whirl",
-)  # fmt: skip
+DOING = words.WORDS["verbs"]
+"""What a narration says of each verb."""
+VERBS = tuple(DOING)
 HUED = COLOURS[:4]
 NOUNS = len(HUED) * len(SHAPES)
 """A noun class is a coloured shape: colour * 10 + shape."""
@@ -135,20 +134,6 @@ def _sized(x: int, y: int, sides: list[int]) -> list[Box | None]:
 
 _BOUNCE = (0, 9, 16, 9)
 _ROUND = ((9, 0), (6, 6), (0, 9), (-6, 6), (-9, 0), (-6, -6), (0, -9), (6, -6))
-DOING: dict[str, tuple[str, ...]] = {
-    "move-left": ("move {} left", "slide {} left", "push {} left"),
-    "move-right": ("move {} right", "slide {} right", "push {} right"),
-    "raise": ("raise {}", "lift {}"),
-    "lower": ("lower {}", "drop {}"),
-    "enlarge": ("enlarge {}", "grow {}"),
-    "shrink": ("shrink {}", "reduce {}"),
-    "blink": ("blink {}", "flash {}"),
-    "shake": ("shake {}", "rattle {}"),
-    "bounce": ("bounce {}", "toss {}"),
-    "put": ("put down {}", "add {}"),
-    "take": ("take {}", "remove {}"),
-    "whirl": ("whirl {}", "swing {}"),
-}
 BESIDE = ("near", "beside", "by")
 ARTICLES = ("", "", "the ")
 SILENCE = {"ground": 70, "pattern": 50}
@@ -180,5 +165,5 @@ def _thing(noun: int, row: list[int]) -> str:
     return f"{_of(ARTICLES, row[0])}{_of(words.HUES[colour], row[1])} {_of(words.NOUNS[shape], row[2])}"
 
 
-def _of(options: tuple[str, ...], draw: int) -> str:
+def _of(options: Sequence[str], draw: int) -> str:
     return options[draw % len(options)]

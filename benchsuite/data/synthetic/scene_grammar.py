@@ -4,52 +4,16 @@ Every caption is true of its scene and few are complete: attributes are often om
 images. Each word has one meaning only, so that a test can parse a caption.
 """
 
-from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, RELATIONS, SHAPES, Scene
+import tomllib
+from collections.abc import Mapping, Sequence
 
-NOUNS: dict[str, tuple[str, ...]] = {
-    "circle": ("circle", "disc"),
-    "square": ("square", "box"),
-    "triangle": ("triangle", "wedge"),
-    "diamond": ("diamond", "rhombus"),
-    "cross": ("cross", "plus"),
-    "ring": ("ring", "hoop"),
-    "star": ("star", "pentagram"),
-    "heart": ("heart", "valentine"),
-    "moon": ("moon", "crescent"),
-    "arrow": ("arrow", "pointer"),
-}
-HUES: dict[str, tuple[str, ...]] = {
-    "red": ("red", "crimson"),
-    "green": ("green", "emerald"),
-    "blue": ("blue", "azure"),
-    "yellow": ("yellow", "golden"),
-    "orange": ("orange", "tangerine"),
-    "purple": ("purple", "violet"),
-    "pink": ("pink", "rosy"),
-    "brown": ("brown", "chestnut"),
-    "white": ("white", "ivory"),
-    "black": ("black", "jet"),
-}
-PLACES: dict[str, tuple[str, ...]] = {
-    "left": ("left of", "to the left of"),
-    "right": ("right of", "to the right of"),
-    "above": ("above", "over"),
-    "below": ("below", "under"),
-}
-SOILS: dict[str, tuple[str, ...]] = {
-    "grass": ("grass", "turf"),
-    "sand": ("sand", "gravel"),
-    "water": ("water", "ocean"),
-    "stone": ("stone", "slate"),
-    "velvet": ("velvet", "silk"),
-    "clay": ("clay", "brick"),
-}
-WEAVES: dict[str, tuple[str, ...]] = {
-    "plain": ("plain", "bare"),
-    "striped": ("striped", "lined"),
-    "dotted": ("dotted", "spotted"),
-    "checked": ("checked", "chequered"),
-}
+from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, RELATIONS, SHAPES, Scene
+from benchsuite.files import packaged
+
+WORDS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(packaged("data/synthetic/words.toml"))
+"""The synonyms of each value, by kind; and prompt sets by name."""
+NOUNS, HUES, PLACES = WORDS["shapes"], WORDS["colours"], WORDS["relations"]
+SOILS, WEAVES, TEMPLATES = WORDS["grounds"], WORDS["patterns"], WORDS["templates"]
 BIG, SMALL, ANY = ("big", "large", "huge"), ("small", "little", "tiny"), ("thing", "object")
 LEADS = ("", "", "", "a picture of ", "there is ", "this is ")
 INVERSE = {"left": "right", "right": "left", "above": "below", "below": "above"}
@@ -65,27 +29,6 @@ CLASS_NAMES: dict[str, list[str]] = {
     "colour": list(COLOURS),
     "both": [f"{colour} {shape}" for colour in COLOURS for shape in SHAPES],
 }
-TEMPLATES: dict[str, list[str]] = {
-    "scenes-7": [
-        "the {}",
-        "one {}",
-        "a picture of the {}",
-        "there is one {}",
-        "this is the {}",
-        "a picture of one {} on grass",
-        "the {} on sand",
-    ],
-    "scenes-colour-7": [
-        "the {} thing",
-        "one {} object",
-        "a picture of the {} thing",
-        "there is one {} thing",
-        "this is the {} object",
-        "a picture of one {} thing on grass",
-        "the {} object on sand",
-    ],
-}
-"""Prompt sets by name. None needs "a" or "an" before the class; `scenes-colour-7` is the one for adjectives."""
 
 
 class _Choices:
@@ -94,7 +37,7 @@ class _Choices:
     def __init__(self, row: list[int]) -> None:
         self.row = iter(row)
 
-    def of(self, options: tuple[str, ...]) -> str:
+    def of(self, options: Sequence[str]) -> str:
         return options[next(self.row) % len(options)]
 
     def silent(self, attribute: str) -> bool:

@@ -14,7 +14,7 @@ from benchsuite.data.synthetic import scene_grammar as grammar
 from benchsuite.data.synthetic import scene_world as world
 from benchsuite.data.synthetic.base import digest, digest_of
 from benchsuite.data.synthetic.scenes import WORDINGS, Scenes
-from benchsuite.errors import UnknownError
+from benchsuite.errors import require_known
 from benchsuite.registry import register_dataset
 
 VERSION = 1
@@ -43,8 +43,7 @@ class ScenesSts(SimilarityDataset):
         return Manifest("scenes-sts", VERSION, {}, digest_of(digests), self.options())
 
     def pairs(self, name: str) -> dict[str, SentencePairs]:
-        if name not in self._sets:
-            raise UnknownError("similarity set", name, self._sets, "scenes-sts: ")
+        require_known("similarity set", name, self._sets, "scenes-sts: ")
         return self._sets[name]
 
     @cached_property
@@ -95,7 +94,7 @@ class Statement(NamedTuple):
 
 
 def _meanings() -> Mapping[str, Fact | None]:
-    lexicons: dict[str, dict[str, tuple[str, ...]]] = {
+    lexicons: dict[str, Mapping[str, Sequence[str]]] = {
         "colour": grammar.HUES,
         "shape": grammar.NOUNS,
         "ground": grammar.SOILS,

@@ -17,12 +17,6 @@ COLOURS |= {INK: "--ink", QUIET: "--quiet", RULE: "--line", PAPER: "--paper"}
 """Those of the light theme, and their names in the style sheets of pages."""
 DASHES = ((), (6, 3), (1.5, 2.5), (9, 3, 2, 3), (4, 2), (12, 4), (9, 3, 2, 3, 2, 3), (3, 5))
 MARKS = "os^DPvX*"
-WIDTH = 400
-"""In 1/72 inch, as all lengths: on a telephone, where it becomes 348 pixels, ticks are still 9 pixels high."""
-SIDE, LEFT, TOP, HEIGHT, FOOT = 16, 48, 28, 220, 40
-"""Room at the sides, left of an upright axis, above the data, for the data, and below them for the axis."""
-LINE, LETTERS = 18, 60
-"""A line of text: its height, and how many letters fit into the whole width."""
 
 
 def hue_of(style: int) -> str:

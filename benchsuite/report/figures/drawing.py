@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from benchsuite.report.figures.canvas import HUES, SIDE, Canvas, Point, dash_of, hue_of, is_hollow, mark_of, runs
-from benchsuite.report.figures.chart import Chart, Drawn, Sample, draw_legend, mark_sample
+from benchsuite.report.figures.canvas import HUES, Canvas, Point, dash_of, hue_of, is_hollow, mark_of, runs
+from benchsuite.report.figures.chart import SIDE, Chart, Drawn, Sample, draw_legend, mark_sample
 from benchsuite.report.figures.forest import forest
 from benchsuite.report.figures.model import Figure, Forest, Kind, Trace
 

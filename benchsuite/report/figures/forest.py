@@ -6,8 +6,8 @@ A figure may have columns, such as one for each regime: they share lines and sca
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchsuite.report.figures.canvas import FOOT, HUES, QUIET, RULE, Canvas, Look, fitted, segments
-from benchsuite.report.figures.chart import Drawn, Sample, Scale, area_sample, draw_scale, mark_sample
+from benchsuite.report.figures.canvas import HUES, QUIET, RULE, Canvas, Look, fitted, segments
+from benchsuite.report.figures.chart import FOOT, Drawn, Sample, Scale, area_sample, draw_scale, mark_sample
 from benchsuite.report.figures.model import Axis, Comparison, Forest
 
 

@@ -9,6 +9,7 @@ from statistics import fmean, median
 from benchsuite.analysis.labels import temperatures
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
+from benchsuite.grouping import by_key
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record
@@ -114,10 +115,7 @@ def seed_words(traces: Sequence[Trace]) -> str:
 def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:
     """Curves of one quantity, such as temperatures of different pairs, share a figure unless they are too many."""
     runs = [run for row in view.rows for run in curves(plot, row)]
-    quantities: dict[str, list[str]] = {}
-    for name in plot.y:
-        quantities.setdefault(_quantity(name), []).append(name)
-    for names in quantities.values():
+    for names in by_key((_quantity(name), name) for name in plot.y).values():
         several = len({_line(run) for run in runs if run.name in names}) > MOST
         for shown in [[name] for name in names] if several else [names]:
             if drawn := [run for run in runs if run.name in shown]:
@@ -126,9 +124,7 @@ def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:
 
 def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence[RunCurve]) -> Figure:
     rows, parts, names = ({_line(run)[at] for run in runs} for at in range(3))
-    lines: dict[tuple[object, ...], list[RunCurve]] = {}
-    for run in runs:
-        lines.setdefault(_line(run), []).append(run)
+    lines = by_key((_line(run), run) for run in runs)
     traces: list[Trace] = []
     for style, (first, *others) in enumerate(lines.values()):
         row = _row_label(view, first.row) if len(rows) > 1 or len(names) == 1 else ""

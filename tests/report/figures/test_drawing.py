@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_figures import GAP, Recorder, curves, drawn, forest, forest_of, line, points
 
-from benchsuite.report.figures.canvas import HUES, LEFT, QUIET, SIDE, TOP, WIDTH
-from benchsuite.report.figures.chart import Scale
+from benchsuite.report.figures.canvas import HUES, QUIET
+from benchsuite.report.figures.chart import LEFT, SIDE, TOP, WIDTH, Scale
 from benchsuite.report.figures.model import Axis, Comparison, Estimate, Figure, Trace
 
 Make = Callable[..., Figure]
