@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from benchsuite.canonical import canonical
@@ -113,19 +113,17 @@ class RowRuns:
         known = {**self.recipe.with_classes, **self.planned.protocols}
         if not self.planned.protocols.keys() <= used.protocols.keys() <= known.keys():
             return None
-        protocols = {}
+        models, protocols = self._models(used), {}
+        read = partial(_read_as, by_model="image" in models)
         for name, protocol in used.protocols.items():
             options = _with_defaults(tasks, known[name].task, known[name].options, protocol.options)
             own = known[name].data
-            data = self._data(own, protocol.data) if own and protocol.data else own
+            data = self._data(read(own, protocol.data), protocol.data) if own and protocol.data else own
             version = tasks.card(known[name].task).version if known[name].task in tasks else protocol.version
             update = {"options": options, "version": version, "data": data}
             protocols[name] = known[name].model_copy(update=update)
-        models = self._models(used)
-        read = {name: used.data.options[name] for name in ("size", "fit") if name in used.data.options}
-        own = self.planned.data
-        own = own.model_copy(update={"options": {**read, **own.options}}) if "image" in models else own
-        return self.planned.model_copy(update={"data": self._data(own, used.data), "protocols": protocols, **models})
+        data = self._data(read(self.planned.data, used.data), used.data)
+        return self.planned.model_copy(update={"data": data, "protocols": protocols, **models})
 
     def _models(self, used: Setup) -> dict[str, Any]:
         """Towers with what their pretrained models fill in, if these are the ones that were asked for."""
@@ -143,6 +141,12 @@ class RowRuns:
         options = _with_defaults(datasets, planned.name, given, used.options)
         update = {"options": options, "version": used.version, "digest": used.digest, "redrawn": used.redrawn}
         return planned.model_copy(update=update)
+
+
+def _read_as(planned: Data, used: Data, by_model: bool) -> Data:
+    """Data at the size at which a pretrained model reads them, where the recipe does not say how."""
+    read = {name: used.options[name] for name in ("size", "fit") if by_model and name in used.options}
+    return planned.model_copy(update={"options": {**read, **planned.options}})
 
 
 def _with_defaults(registry: Registry, name: str, given: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def _of_task(model: Judged, wanted: Wanted) -> Planned:
 
 def _of_collection(model: Judged, name: str, wanted: Wanted) -> Planned:
     """Each dataset of one of clip-benchmark's collections that is under the data root, by the task for its kind."""
-    from benchsuite.data.real.clip_benchmark import ClipBenchmark, collection, found_under
+    from benchsuite.data.real.clip_benchmark import ClipBenchmark, collection, found_under, unread_under
 
     if wanted.dataset != CLIP_BENCHMARK or f"{CLIP_BENCHMARK}.dataset" in wanted.folders:
         raise UsageError(f"--task {wanted.task}: give the root of its datasets, --data {CLIP_BENCHMARK}=FOLDER, alone.")
@@ -137,6 +137,8 @@ def _of_collection(model: Judged, name: str, wanted: Wanted) -> Planned:
             protocols[each] = resolve_protocol(usual.model_copy(update=given), folders)
         else:
             lacks[kind].append(each)
+    if unread := unread_under(root, names):
+        lacks["there, but of no dataset of it"] = unread
     told = "; ".join(f"{why}: {', '.join(left)}" for why, left in lacks.items())
     note = f"{len(protocols)} of the {len(names)} datasets of {name} are evaluated"
     if not protocols:

@@ -4,6 +4,7 @@ No pickled code is run: weights are safetensors, or loaded with `weights_only`.
 """
 
 import json
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -114,7 +115,12 @@ def blank_model(library: str, config: Mapping[str, Any]) -> Any:
     open_clip = import_open_clip()
     with TemporaryDirectory() as folder:
         (Path(folder) / CONFIGS["open_clip"]).write_text(json.dumps(config), "utf-8")
-        return open_clip.create_model(f"local-dir:{folder}", load_weights=False, pretrained_text=False)
+        before = logging.root.manager.disable
+        logging.disable(logging.WARNING)  # that no weights were loaded: they are, afterwards
+        try:
+            return open_clip.create_model(f"local-dir:{folder}", load_weights=False, pretrained_text=False)
+        finally:
+            logging.disable(before)
 
 
 class Projected(nn.Module, ABC):

@@ -106,7 +106,10 @@ def interpolated(model: Judged, alphas: Sequence[float], place: str | None) -> I
         )
     update = {side: tower.model_copy(update={"place": place}) for side, tower in towers.items()}
     setup, inputs = about.setup.model_copy(update=update), about.inputs
-    first = merge_lora(seeded_encoder(setup, inputs.words, about.run["seed"])).to(fastest()).state_dict()
+    try:
+        first = merge_lora(seeded_encoder(setup, inputs.words, about.run["seed"])).to(fastest()).state_dict()
+    except UsageError as error:
+        raise UsageError(f"{error} Say where the model before the training is: --model LIBRARY:FOLDER.") from error
     last = {name: tensor.clone() for name, tensor in sides.encoder.state_dict().items()}
     for alpha in alphas:
         mixed = {name: torch.lerp(first[name], own, alpha) for name, own in last.items() if own.is_floating_point()}

@@ -6,7 +6,7 @@ from typing import Any
 from benchsuite.errors import UsageError
 from benchsuite.planning.columns import column_of
 from benchsuite.planning.recipe import Recipe, read_recipe, recipe_names
-from benchsuite.registry import datasets, methods
+from benchsuite.registry import datasets, methods, tasks
 from benchsuite.setup import REFERENCES
 
 DATA = "emoji-features"
@@ -64,6 +64,7 @@ def comparison(names: Sequence[str], data: str, recipe_name: str, recipe: Recipe
     """The table of that name, whose scale is called as the data.
 
     Its columns are the recipe's primary measures; that of the task by which hyper-parameters are chosen is the first.
+    Further evaluations on data of their own follow, each with the measure that its task is known by.
     """
     if not recipe.primary:
         raise UsageError(f"recipe {recipe_name} names no primary measure, so there is nothing to compare by.")
@@ -71,6 +72,9 @@ def comparison(names: Sequence[str], data: str, recipe_name: str, recipe: Recipe
     protocols = {**recipe.protocols, **recipe.with_classes}
     ordered = sorted(recipe.primary, key=lambda protocol: protocols[protocol].task != task)
     measures = [column_of(f"{protocol}.{recipe.primary[protocol].metric}", recipe) for protocol in ordered]
+    further = {name: each.task for name, each in protocols.items() if each.data and name not in recipe.primary}
+    known = {name: tasks.card(task).about.get("headline", "") for name, task in further.items() if task in tasks}
+    measures += [column_of(f"{name}.{metric}", recipe) for name, metric in known.items() if isinstance(metric, str)]
     columns = sorted(measures, key=lambda column: column.get("better") == "neither")
     content = table_of(name_of(names, data), {data: recipe_name}, columns, names, recipe)
     between = {"column": columns[0]["key"], "at_least": LEAST, "at_most": MOST}

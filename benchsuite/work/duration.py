@@ -37,14 +37,15 @@ def _by_pairs(runs: Sequence[Run]) -> str:
     """What trainings of which no time is known take, for whoever knows how fast a GPU trains."""
     trainings = (run.setup.training for run in runs)
     seen = [run.steps * each.accumulation * each.batch for run, each in zip(runs, trainings, strict=True)]
-    millions, hours = sum(seen) / 1e6, sum(seen) / PER_SECOND / 3600
     gpu = f"a GPU that trains {PER_SECOND:,} a second (benchmarks/gpu.py measures yours)"
-    return f"together {millions:,.1f} million pairs: {hours:,.1f} hours of {gpu}"
+    return f"together {sum(seen):,} pairs: {about(sum(seen) / PER_SECOND)} of {gpu}"
 
 
 def about(seconds: float) -> str:
     """A rough duration in words."""
-    return f"about {math.ceil(seconds)} s" if seconds < 90 else f"about {math.ceil(seconds / 60)} min"
+    if seconds < 90:
+        return f"about {math.ceil(seconds)} s"
+    return f"about {math.ceil(seconds / 60)} min" if seconds < 6 * 3600 else f"about {math.ceil(seconds / 3600)} hours"
 
 
 def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record | Trial]) -> float:

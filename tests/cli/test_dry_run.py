@@ -47,7 +47,7 @@ def test_without_a_known_time_a_dry_run_counts_pairs(recipe: Path, capsys: pytes
     assert long != VECTORS
     recipe.write_text(long)
     assert exit_code("run", "infonce", "--recipe", recipe, "--dry-run") == 0
-    assert "together 1.9 million pairs: 0.3 hours of a GPU that trains 2,000 a second" in capsys.readouterr().out
+    assert "together 1,920,000 pairs: about 16 min of a GPU that trains 2,000 a second" in capsys.readouterr().out
 
 
 def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -206,6 +206,12 @@ def test_a_webdataset_of_which_files_lack_is_refused(
         create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path)).manifest()
 
 
+def test_a_webdataset_under_the_librarys_name_is_refused_with_what_to_write(tmp_path: Path) -> None:
+    write_webdataset(tmp_path / "wds_eurosat", [[0, 1]])
+    with pytest.raises(UsageError, match='eurosat is there as a webdataset; write dataset = "wds/eurosat"'):
+        create_dataset("clip-benchmark", dataset="eurosat", folder=str(tmp_path)).manifest()
+
+
 def test_a_template_may_name_its_class_twice(tmp_path: Path) -> None:
     write_webdataset(tmp_path / "wds_tiny", CLASSES, templates="{c}, a kind of {c}")
     data = create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path))

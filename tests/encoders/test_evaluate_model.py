@@ -234,6 +234,7 @@ def test_a_collection_is_each_of_its_sets_and_their_mean_and_names_what_is_missi
     assert "2 of the 36 datasets of vtab+" in note
     assert f"not in {root}: imagenet1k, imagenetv2, " in note
     assert "multilabel: voc2007_multilabel" in note
+    assert "there, but of no dataset of it: wds_cifar10" in note
     assert "vtab/cifar100, " in note
     assert " cars," not in note
     assert exit_code(*asked) == 0

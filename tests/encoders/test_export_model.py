@@ -12,7 +12,7 @@ from support.commands import exit_code
 from support.in_process import in_this_process
 from support.own_data import write_image_folder
 from support.peers import open_clip_clip, timm_vit, transformers_clip, transformers_siglip
-from support.real_files import write_cifar
+from support.real_files import write_cifar, write_webdataset
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -46,6 +46,12 @@ RETAINED = """
 task = "zero-shot"
 data = { name = "cifar10" }
 options = { classes = "class", templates = "names" }
+"""
+BESIDES = """
+[protocols.fruit]
+task = "zero-shot"
+data = { name = "clip-benchmark", options = { dataset = "wds/fruit" } }
+options = { classes = "class", templates = "clip-benchmark" }
 """
 MOVED = ("--model", "transformers:moved")
 LORA = 'train = "lora", lora = { rank = 2, targets = LAYERS }'
@@ -199,21 +205,28 @@ def test_interpolated_weights_are_those_of_the_library_by_hand(
     assert "its weights have changed" in capsys.readouterr().err
     assert exit_code("evaluate", "transformers:moved", *wanted[2:], "--task", "retrieval") == 2
     assert "is not a fine-tuned run of ours" in capsys.readouterr().err
+    assert exit_code(*wanted) == 2
+    assert "Say where the model before the training is: --model" in capsys.readouterr().err
     assert exit_code(*wanted[:-1], "0,2") == 2
 
 
 @pytest.mark.slow
 def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its runs are the rows', though the recipe names another model: the request knows it by its weights."""
+    """Its runs are the rows', though the recipe names another model: the request knows it by its weights. A set that
+    is evaluated besides is read at the model's size, and has a column."""
     write_image_folder(tmp_path / "photos", 60)
+    write_webdataset(tmp_path / "sets" / "wds_fruit", [[0, 1] * 4], side=40)
     transformers_clip(tmp_path / "given")
     recipe = built_in_recipes()["finetune-tiny"].read_text("utf-8")
     (tmp_path / "short.toml").write_text(
-        recipe.replace("steps = 100", "steps = 2").replace("_steps = 10", "_steps = 1")
+        recipe.replace("steps = 100", "steps = 2").replace("_steps = 10", "_steps = 1") + BESIDES
     )
     monkeypatch.setattr("benchsuite.work.duration.seconds_of", lambda run: 1.0)
     given = ("--recipe", "short.toml", "--data", "pairs=photos", "--model", "transformers:given", "--replicates", "3")
-    assert "paired: undecided" in in_this_process(tmp_path, "compare", "infonce", "siglip", *given, "--trials", "2")
+    sets = ("--data", "clip-benchmark=sets")
+    out = in_this_process(tmp_path, "compare", "infonce", "siglip", *given, *sets, "--trials", "2")
+    assert "paired: undecided" in out
+    assert "fruit.top1" in (tmp_path / "runs" / "papers" / "infonce-vs-siglip" / "pairs.toml").read_text()
     trials = benchsuite.load_trials(tmp_path / "runs")
     assert trials.groupby(["method", "replicate"]).learning_rate.nunique().tolist() == [2] * 6
     results = benchsuite.load_results(tmp_path / "runs").query("method == 'siglip' and metric == 't2i_r10'")

@@ -103,6 +103,8 @@ class ClipBenchmark(PairDataset):
         root = require_folder("clip-benchmark", self.folder, LAYOUT, FILES if is_wds else ())
         place = root if is_wds and (root / COUNT).is_file() else place_of(self.dataset, root)
         folder = place.parent if self.dataset.startswith(CREPE) else place
+        if not is_wds and not folder.exists() and place_of(f"{WDS}{self.dataset}", root).is_dir():
+            raise UsageError(f'{root}: {self.dataset} is there as a webdataset; write dataset = "{WDS}{self.dataset}".')
         return require_folder("clip-benchmark", str(folder), f"{self.dataset}. The root must hold {LAYOUT}")
 
     @cached_property
@@ -153,6 +155,13 @@ def found_under(folder: str, names: Sequence[str]) -> dict[str, str]:
     root = require_folder("clip-benchmark", folder, LAYOUT)
     ways = {name: [*({name} & {*get_args(Name), *get_args(Crepe)}), f"{WDS}{name}"] for name in names}
     return {name: next((way for way in own if place_of(way, root).exists()), "") for name, own in ways.items()}
+
+
+def unread_under(folder: str, names: Sequence[str]) -> list[str]:
+    """Webdatasets of the data root that are none of these."""
+    root = require_folder("clip-benchmark", folder, LAYOUT)
+    known = {place_of(f"{WDS}{name}", root) for name in names}
+    return sorted(path.name for path in root.glob("wds_*") if path.is_dir() and path not in known)
 
 
 def templates_of(dataset: str) -> tuple[str, ...]:
