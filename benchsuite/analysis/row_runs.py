@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeVar
 
 from benchsuite.canonical import canonical
@@ -114,15 +114,14 @@ class RowRuns:
         if not self.planned.protocols.keys() <= used.protocols.keys() <= known.keys():
             return None
         models, protocols = self._models(used), {}
-        read = partial(_read_as, by_model="image" in models)
         for name, protocol in used.protocols.items():
             options = _with_defaults(tasks, known[name].task, known[name].options, protocol.options)
             own = known[name].data
-            data = self._data(read(own, protocol.data), protocol.data) if own and protocol.data else own
+            data = self._data(own, protocol.data, "image" in models) if own and protocol.data else own
             version = tasks.card(known[name].task).version if known[name].task in tasks else protocol.version
             update = {"options": options, "version": version, "data": data}
             protocols[name] = known[name].model_copy(update=update)
-        data = self._data(read(self.planned.data, used.data), used.data)
+        data = self._data(self.planned.data, used.data, "image" in models)
         return self.planned.model_copy(update={"data": data, "protocols": protocols, **models})
 
     def _models(self, used: Setup) -> dict[str, Any]:
@@ -136,17 +135,14 @@ class RowRuns:
                 changes["projection"] = self.planned.projection.model_copy(update={"width": used.projection.width})
         return changes
 
-    def _data(self, planned: Data, used: Data) -> Data:
-        given = {**planned.options, **self.asked.options.get(planned.name, {})}
+    def _data(self, planned: Data, used: Data, by_model: bool) -> Data:
+        """By a pretrained model data are read at its size, where the recipe does not say how."""
+        sizes = ("size", "fit") if by_model else ()
+        read = {name: used.options[name] for name in sizes if name in used.options}
+        given = {**read, **planned.options, **self.asked.options.get(planned.name, {})}
         options = _with_defaults(datasets, planned.name, given, used.options)
         update = {"options": options, "version": used.version, "digest": used.digest, "redrawn": used.redrawn}
         return planned.model_copy(update=update)
-
-
-def _read_as(planned: Data, used: Data, by_model: bool) -> Data:
-    """Data at the size at which a pretrained model reads them, where the recipe does not say how."""
-    read = {name: used.options[name] for name in ("size", "fit") if by_model and name in used.options}
-    return planned.model_copy(update={"options": {**read, **planned.options}})
 
 
 def _with_defaults(registry: Registry, name: str, given: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,8 +60,9 @@ def export_model(
     with TemporaryDirectory() as folder:
         place = Path(folder) / "own"
         about = export_weights(file, record, place)
-        encoder: Any = rebuilt(place, about)[0]
-        if alpha is not None:
+        if alpha is None:
+            encoder: Any = rebuilt(place, about)[0]
+        else:
             (mixed,) = interpolated(judged(str(place)), [alpha], pretrained)
             encoder = mixed.sides.encoder.cpu()  # type: ignore[attr-defined]
         towers: dict[str, Any] = dict(encoder.named_children())

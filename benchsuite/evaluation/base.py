@@ -52,9 +52,11 @@ class Embedder:
         if key not in self._images:
             frames = math.prod(split.images[:1].shape[1:-3])  # 1 for pictures
             batch = max(1, self._batch // frames)
-            starts = range(0, len(split), batch)
-            encode = lambda i: self._sides.pictures(split.images[i : i + batch], features)  # noqa: E731
-            self._images[key] = torch.cat(self._each(encode, starts))
+
+            def encode(start: int) -> Tensor:
+                return self._sides.pictures(split.images[start : start + batch], features)
+
+            self._images[key] = torch.cat(self._each(encode, range(0, len(split), batch)))
         return self._images[key]
 
     @torch.inference_mode()

@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from benchsuite.grouping import by_key
 from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.shares import Shares
 
@@ -150,11 +151,8 @@ def gather_batch(parts: dict[str, Tensor]) -> PairBatch:
     """The global batch from this process's parts of it: side by side, in one message for each kind of numbers."""
     if world_size() == 1:
         return PairBatch(**parts)
-    kinds: dict[tuple[torch.dtype, bool], list[str]] = {}
-    for name, rows in parts.items():
-        kinds.setdefault((rows.dtype, rows.requires_grad), []).append(name)
     whole = {}
-    for names in kinds.values():
+    for names in by_key(((rows.dtype, rows.requires_grad), name) for name, rows in parts.items()).values():
         flat = [parts[name].reshape(len(parts[name]), -1) for name in names]
         together: Tensor = _Gather.apply(torch.cat(flat, 1))  # type: ignore[no-untyped-call]
         for name, rows in zip(names, torch.split(together, [part.shape[1] for part in flat], 1), strict=True):

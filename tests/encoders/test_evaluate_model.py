@@ -61,14 +61,22 @@ def by_transformers(folder: Path, images: NDArray[np.uint8], texts: Sequence[str
     return out.image_embeds, out.text_embeds, features
 
 
+def opened_by_open_clip(folder: Path) -> tuple[Any, Any, Any]:
+    """The model, the transform of its pictures, and its tokenizer."""
+    import open_clip
+
+    place = f"local-dir:{folder}"
+    model, _, transform = open_clip.create_model_and_transforms(place)
+    return model, transform, open_clip.get_tokenizer(place)
+
+
 @torch.inference_mode()
 def by_open_clip(folder: Path, images: NDArray[np.uint8], texts: Sequence[str]) -> tuple[Tensor, Tensor, Tensor]:
-    import open_clip
     from PIL import Image
 
-    model, _, transform = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    model, transform, words = opened_by_open_clip(folder)
     pixels = torch.stack([transform(Image.fromarray(image)) for image in images])
-    tokens = open_clip.get_tokenizer(f"local-dir:{folder}")(list(texts))
+    tokens = words(list(texts))
     image, text = model.eval().encode_image(pixels), model.encode_text(tokens)
     projection, model.visual.proj = model.visual.proj, None
     features = model.visual(pixels)
@@ -117,14 +125,12 @@ def test_scores_are_those_of_clip_benchmark(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Pictures that must be resized, through the library's own loops. Its linear probe runs on GPUs alone."""
-    import open_clip
     from clip_benchmark.metrics import zeroshot_classification, zeroshot_retrieval
     from PIL import Image
     from sklearn.metrics import top_k_accuracy_score
 
-    place = f"local-dir:{folders['open_clip']}"
-    model, _, transform = open_clip.create_model_and_transforms(place)
-    words, data = open_clip.get_tokenizer(place), {"pairs": tmp_path / "photos", "cifar10": tmp_path / "cifar"}
+    model, transform, words = opened_by_open_clip(folders["open_clip"])
+    data = {"pairs": tmp_path / "photos", "cifar10": tmp_path / "cifar"}
     write_image_folder(data["pairs"], 120)
     write_cifar(data["cifar10"], [0], [*range(10)] * 12, side=48)
 
@@ -166,14 +172,11 @@ def test_scores_are_those_of_clip_benchmark(
 def test_scores_of_webdatasets_are_those_of_clip_benchmark(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import open_clip
     from clip_benchmark.datasets.builder import build_dataset
     from clip_benchmark.metrics import zeroshot_classification, zeroshot_retrieval
     from sklearn.metrics import top_k_accuracy_score
 
-    place = f"local-dir:{folders['open_clip']}"
-    model, _, transform = open_clip.create_model_and_transforms(place)
-    words = open_clip.get_tokenizer(place)
+    model, transform, words = opened_by_open_clip(folders["open_clip"])
     names = "\n".join(["red", "blue", "green", "yellow"])
     write_webdataset(tmp_path / "wds_vtab-four", [[*range(4)] * 5, [3, 2, 1, 0] * 3], names, side=48)
     told = [[f"thing {i}\na {i % 7}" for i in part] for part in (range(30), range(30, 50))]
@@ -269,12 +272,10 @@ def test_a_collection_of_captions_is_retrieved(
 def test_scores_of_sugar_crepe_are_those_of_clip_benchmark(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import open_clip
     from clip_benchmark.datasets.builder import build_dataset, image_captions_collate_fn
     from clip_benchmark.metrics import image_caption_selection
 
-    place, root = f"local-dir:{folders['open_clip']}", tmp_path / "sugar_crepe"
-    model, _, transform = open_clip.create_model_and_transforms(place)
+    (model, transform, words), root = opened_by_open_clip(folders["open_clip"]), tmp_path / "sugar_crepe"
     (root / "val2017").mkdir(parents=True)
     rows = {}
     for i, picture in enumerate(pictures(40, side=48)):
@@ -284,7 +285,6 @@ def test_scores_of_sugar_crepe_are_those_of_clip_benchmark(
     (root / "swap_obj.json").write_text(json.dumps(rows))
     data = build_dataset("sugar_crepe/swap_obj", root=str(root), transform=transform, task="image_caption_selection")
     loader = torch.utils.data.DataLoader(data, batch_size=8, collate_fn=image_captions_collate_fn)
-    words = open_clip.get_tokenizer(place)
     theirs = image_caption_selection.evaluate(model.eval(), loader, words, "cpu", amp=False)
     asked = ("--task", "clip-benchmark:sugar_crepe", "--data", f"clip-benchmark={tmp_path}", "--json")
     assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0

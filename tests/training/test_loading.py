@@ -55,8 +55,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Split]:
 
 
 def feed_of(kind: str, data: dict[str, Split], make_setup: MakeSetup, workers: int, accumulation: int = 2) -> Feed:
-    split, setup = data[kind], make_setup(batch=8, accumulation=accumulation, steps=4)
-    changes: dict[str, object] = {"augmentation": CUT, "data": Data(name="x", digest=kind)}
+    split, setup = data[kind], of(kind, make_setup(batch=8, accumulation=accumulation, steps=4))
+    changes: dict[str, object] = {"augmentation": CUT}
     if kind == "vectors":
         vectors = {"image": ImageTower(mlp=MLP()), "text": TextTower(mlp=MLP())}
         changes |= {**vectors, "augmentation": Augmentation(mask=0.2, noise=0.1)}
