@@ -88,7 +88,7 @@ def repro(
     from benchsuite.papers.reader import named_tables, usual_scale
     from benchsuite.planning.plan import plan_tables, row_names
     from benchsuite.report.numbers import counted
-    from benchsuite.work.duration import duration
+    from benchsuite.work.duration import duration, without_data
     from benchsuite.work.session import failure
     from benchsuite.work.tables import TableWork
 
@@ -124,7 +124,7 @@ def repro(
     say(f"{what} at scale {scale}{in_words}: {to_do}{first}{time}.")
     problems = [*work.problems, *session.check(work.missing, work.trials)]
     if dry_run:
-        say(*work.lines())
+        say(*work.lines(), *map(without_data, work.unplanned))
         require_ready(problems)
         if as_json:
             say_json({"scale": scale, "runs": work.states(), "to_tune": len(work.trials.to_do)})

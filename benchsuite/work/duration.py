@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from benchsuite.errors import DivergedError
 from benchsuite.execution.measure import measure
 from benchsuite.planning.plan import Run
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.trial_runs import TrialRun
 from benchsuite.records.schema import Record
 from benchsuite.records.trials import Trial
@@ -37,8 +38,20 @@ def _by_pairs(runs: Sequence[Run]) -> str:
     """What trainings of which no time is known take, for whoever knows how fast a GPU trains."""
     trainings = (run.setup.training for run in runs)
     seen = [run.steps * each.accumulation * each.batch for run, each in zip(runs, trainings, strict=True)]
+    return f"together {_pairs(sum(seen))}"
+
+
+def _pairs(count: int) -> str:
     gpu = f"a GPU that trains {PER_SECOND:,} a second (benchmarks/gpu.py measures yours)"
-    return f"together {sum(seen):,} pairs: {about(sum(seen) / PER_SECOND)} of {gpu}"
+    return f"{count:,} pairs: {about(count / PER_SECOND)} of {gpu}"
+
+
+def without_data(name: str) -> str:
+    """What one run of a recipe takes, where its data are not there to plan it."""
+    training = read_recipe(name).training
+    count = training.steps * training.accumulation * training.batch
+    shared = f", shared by up to {training.processes}" if training.processes > 1 else ""
+    return f"  recipe {name}: a run sees {_pairs(count)}{shared}"
 
 
 def about(seconds: float) -> str:

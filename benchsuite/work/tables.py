@@ -11,6 +11,7 @@ from typing import Any
 from benchsuite.analysis.stats import Paired, compare
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.grouping import by_key
+from benchsuite.papers import read_table
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
 from benchsuite.planning.plan import Plan, Run
 from benchsuite.planning.problems import Problem
@@ -220,6 +221,12 @@ class TableWork:
     def problems(self) -> list[Problem]:
         """Each problem of the plans once."""
         return list(dict.fromkeys(problem for plan in self.plans for problem in plan.problems))
+
+    @property
+    def unplanned(self) -> list[str]:
+        """Recipes of tables that have problems and no run, mostly for want of data."""
+        tables = (plan.request for plan in self.plans if plan.problems and not plan.runs)
+        return list(dict.fromkeys(read_table(asked.table).recipes[asked.scale] for asked in tables))
 
     @property
     def without_weights(self) -> int:

@@ -75,3 +75,14 @@ def test_a_table_s_plan_has_a_line_for_each_row_and_regime(
     assert lines == [
         f"  mlp TS {part}{regime}: 2 replicates to do" for regime in (", as printed", "") for part in ("end", "start")
     ]
+
+
+def test_without_data_a_table_s_dry_run_says_what_a_run_takes(
+    in_process: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steps and batch of cc3m-paper: 42,480 times 2,048."""
+    assert exit_code("repro", "mm-ts/table1", "--scale", "paper", "--dry-run") == 2
+    said = capsys.readouterr()
+    assert "recipe cc3m-paper: a run sees 86,999,040 pairs: about 13 hours of a GPU" in said.out
+    assert "shared by up to 8" in said.out
+    assert "cc3m: no folder was given" in said.err

@@ -95,3 +95,23 @@ def test_a_dataset_of_the_hub_is_downloaded_once_and_a_revision_pins_it(hub: str
     missing = read("hub:me/pairs@no-such", tmp_path, HF_ENDPOINT=hub)
     said = missing.stderr.strip().splitlines()[-1]
     assert "cc3m: me/pairs, revision no-such, is neither a folder nor a dataset that can be read from the hub" in said
+
+
+@pytest.mark.slow
+def test_a_dry_run_says_how_much_the_hub_has_and_fetches_nothing(hub: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "BENCHSUITE_CACHE": str(tmp_path)}
+    environment |= {"PYTHONPATH": str(Path(__file__).parents[2]), "HF_ENDPOINT": hub}
+    source = f"cc3m=hub:me/pairs@{commit('a-tag')}"
+    command = [sys.executable, "-m", "benchsuite", "repro", "mm-ts/table1", "--scale", "paper", "--data", source]
+    sizes = [file.stat().st_size for file in (tmp_path / "a-tag").glob("*.tar")]
+
+    def dry_run() -> str:
+        return subprocess.run([*command, "--dry-run"], env=environment, capture_output=True, text=True).stderr
+
+    asked = dry_run()
+    assert f"cc3m: me/pairs has {sum(sizes) / 1e9:,.1f} GB in {len(sizes)} files that are not here" in asked
+    assert f"hf download me/pairs --repo-type dataset --revision {commit('a-tag')}" in asked
+    assert not [*(tmp_path / "home").rglob("*.tar")]
+    read(source.removeprefix("cc3m="), tmp_path, HF_ENDPOINT=hub)
+    assert [*(tmp_path / "home").rglob("*.tar")]
+    assert "are not here" not in dry_run()

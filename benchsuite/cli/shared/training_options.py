@@ -12,6 +12,7 @@ import typer
 
 from benchsuite.cli.shared.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import say
+from benchsuite.data.readers.hub import fetching
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
 from benchsuite.running import Activations, Running, Way, require_trainable_here
@@ -34,7 +35,11 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
-        command(**given, **made)
+        before = fetching.set(not given.get("dry_run"))
+        try:
+            command(**given, **made)
+        finally:
+            fetching.reset(before)
 
     alone = [each for name, each in own.items() if name not in groups]
     of_groups = [

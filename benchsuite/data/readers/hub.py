@@ -1,6 +1,7 @@
 """Datasets of the Hugging Face hub in place of folders: hub:OWNER/NAME, or hub:OWNER/NAME@REVISION."""
 
 import re
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,10 @@ from benchsuite.errors import UsageError, first_line
 
 HUB = re.compile(r"(?P<prefix>hub:)?(?P<name>[\w-][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?")
 """A dataset on the Hugging Face hub, and which revision of it: one by its commit pins the files."""
+
+
+fetching: ContextVar[bool] = ContextVar("fetching", default=True)
+"""Whether what is on the hub is downloaded. A dry run says how much that is."""
 
 
 def on_hub(source: str, plain: bool = False) -> tuple[str, str | None] | None:
@@ -24,9 +29,32 @@ def downloaded(dataset: str, name: str, revision: str | None, files: tuple[str, 
     from huggingface_hub import snapshot_download
 
     try:
+        if not fetching.get() and (lacking := sizes_to_fetch(name, revision, files)):
+            pinned = f" --revision {revision}" if revision else ""
+            raise UsageError(
+                f"{dataset}: {name} has {sum(lacking) / 1e9:,.1f} GB in {len(lacking)} files that are not here, "
+                f"and a dry run fetches nothing. `hf download {name} --repo-type dataset{pinned}` does, or the "
+                "command without --dry-run."
+            )
         return Path(snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=[*files] or None))
+    except UsageError:
+        raise
     except Exception as error:  # of the hub's many kinds
         which = f"{name}, revision {revision}," if revision else name
         raise UsageError(
             f"{dataset}: {which} is neither a folder nor a dataset that can be read from the hub ({first_line(error)})."
         ) from error
+
+
+def sizes_to_fetch(name: str, revision: str | None, files: tuple[str, ...]) -> list[int]:
+    """Bytes of each file that the cache lacks; none where the hub must not be asked."""
+    from huggingface_hub import HfApi, constants, try_to_load_from_cache
+    from huggingface_hub.utils import filter_repo_objects
+
+    if constants.HF_HUB_OFFLINE:
+        return []
+    about = HfApi().dataset_info(name, revision=revision, files_metadata=True)
+    sizes = {file.rfilename: file.size or 0 for file in about.siblings or ()}
+    wanted = filter_repo_objects(sizes, allow_patterns=[*files] or None)
+    cached = {file: try_to_load_from_cache(name, file, revision=about.sha, repo_type="dataset") for file in wanted}
+    return [sizes[file] for file, path in cached.items() if not isinstance(path, str)]
