@@ -1,6 +1,7 @@
 """The embedded dataset `emoji-features`, as shipped: its splits, views and texts. And how its files are made."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ from benchsuite.data.base import PairDataset
 from benchsuite.data.readers.pictures import pictures_in
 from benchsuite.data.real.emoji_features import FOLDER, ICONS
 from benchsuite.errors import UsageError
+from benchsuite.evaluation.multi_instance import Actions, relevancy_parts
 from benchsuite.torchvision_ops import make_importable
 
 make_importable()
@@ -108,6 +110,35 @@ def test_classes_have_names_and_prompts(world: PairDataset) -> None:
     prompts = world.prompts_for("subgroup", "prompts").mean(1)
     mammals = prompts @ world.prompts_for("group", "prompts").mean(1).T
     assert WORDS["group"][mammals[subgroup].argmax()] == "animals and nature"
+
+
+@pytest.mark.parametrize("name", ["test", "validation"])
+def test_relevancy_is_half_the_subgroup_and_half_the_overlap_of_tags(world: PairDataset, name: str) -> None:
+    split = world.split(name)
+    one_style = len(split) // 4
+    numbers = emoji(split.images[:one_style, 0])
+    subgroups = np.load(FOLDER / "concepts.npy")[:, 1]
+    lines = [line.split("\t")[1] for line in (FOLDER / "captions.txt").read_text("utf-8").splitlines()]
+    words = [[] if line == label else line.split(", ") for line, label in zip(lines, WORDS["labels"], strict=True)]
+    assert [len(of) for of in words].count(0) == 11
+    common = Counter(tag for of in words for tag in of)
+    tags = [set(sorted(of, key=lambda tag: (-common[tag], tag))[:8]) or {k} for k, of in enumerate(words)]
+    wanted = [
+        [0.5 * (subgroups[a] == subgroups[b]) + 0.5 * len(tags[a] & tags[b]) / len(tags[a] | tags[b]) for b in numbers]
+        for a in numbers
+    ]
+    labels = [split.labels["verb"], [{*nouns} - {-1} for nouns in split.labels["nouns"].tolist()]]
+    actions = Actions.of(*labels)
+    parts, whole = relevancy_parts(actions, actions.take(range(one_style)))
+    found = (parts / whole).reshape(4, one_style, one_style)
+    assert np.allclose(found, wanted, rtol=0, atol=1e-12)
+    assert (found == found.transpose(0, 2, 1)).all()
+    assert 0 <= found.min() < found.max() == 1
+    own = np.eye(one_style, dtype=bool)
+    assert (found[:, own] == 1).all()
+    others = found[0][~own]
+    assert 0.03 < (others > 0).mean() < 0.06
+    assert (others == 1).mean() < 1e-3
 
 
 def test_items_are_described_to_readers_by_what_they_show(world: PairDataset) -> None:

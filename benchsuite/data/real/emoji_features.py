@@ -23,6 +23,8 @@ FOLDER = Path(__file__).parent / "emoji_features"
 """What tools/embed_emoji.py wrote; its function `write` says what each file holds."""
 ICONS = Path(__file__).parent / "icons_features"
 """What tools/embed_icons.py wrote."""
+NOUNS = 8
+"""Tags of an emoji that count for relevancy: sums over more of them are not exact."""
 
 
 class PicturesInStyles(PairDataset):
@@ -67,11 +69,10 @@ class PicturesInStyles(PairDataset):
         vectors = noise.added(images.take(ids), np.repeat(rows, views), np.tile(np.arange(views), len(rows)))
         text, counts = self.texts_each * concept + (split == "tags"), self.texts_each if trained else 1
         captions = VectorLists(texts, text, np.full(len(rows), counts), Noise(self.noise, views, self.seed + 2**63))
-        labels = self.labels(numbers_in(self.folder / "concepts.npy")[concept].astype(np.int64))
-        return Split(split, vectors.reshape(len(rows), views, -1), captions, captions, labels)
+        return Split(split, vectors.reshape(len(rows), views, -1), captions, captions, self.labels(concept))
 
-    def labels(self, described: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Classes of images, from the rows of concepts.npy."""
+    def labels(self, concept: Positions) -> dict[str, NDArray[np.int64]]:
+        """Classes of images, from the concepts that they show."""
         return {}
 
     def _in_other_styles(self, rows: Positions, view: int) -> Positions:
@@ -124,7 +125,8 @@ class EmojiFeatures(PicturesInStyles):
     and its tags, and so are paraphrases. Each seed holds out other emoji: no style of them is in train. Test and
     validation are galleries, one style after another: "test" with labels as captions, "tags" the same with tags;
     "single" has each test emoji once. Classes: the 10 groups of Unicode and its 100 subgroups. `verb` is the subgroup,
-    `nouns` are the tags.
+    `nouns` are the tags, of more than eight the most common; an emoji without tags has a noun of its own. So the
+    relevancy of two emoji is the mean of whether they share the subgroup (0 or 1) and of the IoU of their tags.
     """
 
     tests: ClassVar = ("test", "tags", "single")
@@ -152,9 +154,14 @@ class EmojiFeatures(PicturesInStyles):
         concepts = self._concept[self._rows[split]].tolist()
         return [(lines[one][0], lines[one][1] if split == "tags" else labels[one]) for one in concepts]
 
-    def labels(self, described: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        group, subgroup, *tags = described.T
-        return {"group": group, "subgroup": subgroup, "verb": subgroup, "nouns": np.stack(tags, 1)}
+    def labels(self, concept: Positions) -> dict[str, NDArray[np.int64]]:
+        described = numbers_in(FOLDER / "concepts.npy").astype(np.int64)
+        tags, (group, subgroup) = described[:, 2:], described[concept, :2].T
+        emoji_with = np.append(np.bincount(tags[tags >= 0]), 0)  # each tag; the last is for -1, no tag
+        nouns = np.take_along_axis(tags, np.argsort(-emoji_with[tags], 1, kind="stable")[:, :NOUNS], 1)
+        bare = np.flatnonzero(nouns[:, 0] < 0)
+        nouns[bare, 0] = len(emoji_with) + np.arange(len(bare))
+        return {"group": group, "subgroup": subgroup, "verb": subgroup, "nouns": nouns[concept]}
 
     def to_hold_out(self, galleries: NDArray[np.int64]) -> NDArray[np.int64]:
         """All but one of each subgroup, which stays in train."""
