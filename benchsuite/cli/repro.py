@@ -198,13 +198,13 @@ def do_tables(
     from benchsuite.work.session import failure
 
     session.store.require_writable()
-    for content in work.trials.brought:
-        add_trials(session.store.folder, content)
     if work.trials.to_do:
         if failed := session.do_trials(work.trials):
             raise failure(failed, len(work.trials.to_do), session.store.logs)
         work = replace(work, plans=plan())
         require_ready([*work.problems, *session.check(work.missing)])
+    for content in (*work.trials.brought, *work.trials.shared):
+        add_trials(session.store.folder, content)
     for each in work.plans:
         say(*keep(session.store, each.request))
         session.store.add_request(each.request)

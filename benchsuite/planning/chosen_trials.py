@@ -10,6 +10,7 @@ from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.subjects import Subject
 from benchsuite.records import trials as stored_trials
 from benchsuite.records.names import TRIALS
+from benchsuite.records.schema import trial_seed
 from benchsuite.records.shipped import shipped_trials
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, changed_rule, read_trials, require_rule
 
@@ -39,21 +40,50 @@ class Trials:
 
     def brought(self, subjects: Iterable[Subject]) -> TrialsFile | None:
         """What the searches of subjects take from benchsuite; none if the folder has all."""
-        if self.shipped is None:
-            return None
         keys = {subject.key for subject in subjects}
-        there = {(trial.subject, trial.number) for trial in self.file.trials} if self.file else set()
-        new = [one for one in self.shipped.trials if one.subject in keys and (one.subject, one.number) not in there]
-        return self.shipped.model_copy(update={"trials": new}) if new else None
+        trials = (one for one in (self.shipped.trials if self.shipped else ()) if one.subject in keys)
+        return self._lacked(trials, self.shipped, self.file)
+
+    def shared(self, subjects: Iterable[Subject]) -> TrialsFile | None:
+        """What searches take from others that drew the same; none if the folder, or benchsuite, has all as theirs."""
+        trials = (trial for subject in subjects for trial in self.of(subject))
+        return self._lacked(trials, self.file or self.shipped, self.file, self.shipped)
+
+    def _lacked(self, trials: Iterable[Trial], like: TrialsFile | None, *files: TrialsFile | None) -> TrialsFile | None:
+        """A file of the trials that these files lack."""
+        there = {(trial.subject, trial.number) for file in files if file for trial in file.trials}
+        new = [trial for trial in trials if (trial.subject, trial.number) not in there]
+        return like.model_copy(update={"trials": new}) if like and new else None
 
     @cached_property
     def _by_subject(self) -> Mapping[stored_trials.Subject, Sequence[Trial]]:
         return by_subject(file for file in (self.shipped, self.file) if file)
 
+    @cached_property
+    def _by_draw(self) -> Mapping[tuple[str, str, int], Trial]:
+        return {
+            (trial.setup_id, trial.method.method_id, trial.seed): trial
+            for found in self._by_subject.values()
+            for trial in found
+        }
+
     def of(self, subject: Subject) -> list[Trial]:
-        """The first trials of a subject, as many as it is to have if there are so many."""
-        numbers = {trial.number: trial for trial in self._by_subject.get(subject.key, ())}
-        return [numbers[number] for number in range(subject.trials) if number in numbers]
+        """The first trials of a subject, as many as it is to have if there are so many.
+
+        Those of another search that drew the same are its trials too: where a table fixes all that a method declares,
+        both regimes search the learning rate alone.
+        """
+        own = {trial.number: trial for trial in self._by_subject.get(subject.key, ())}
+        if len(own) < subject.trials and any(setup == subject.setup.setup_id for setup, _, _ in self._by_draw):
+            own = {**{number: one for number in range(subject.trials) if (one := self._shared(subject, number))}, **own}
+        return [own[number] for number in range(subject.trials) if number in own]
+
+    def _shared(self, subject: Subject, number: int) -> Trial | None:
+        """A trial of another search that is the same run."""
+        draw = subject.setup.setup_id, subject.drawn(number).method_id, trial_seed(subject.replicate, number)
+        whose = {"label": subject.label, "regime": subject.regime, "fixed": dict(subject.fixed)}
+        found = self._by_draw.get(draw)
+        return found.model_copy(update=whose) if found else None
 
     def lacks(self, subject: Subject) -> list[int]:
         """Numbers of the first trials that are still to be done."""

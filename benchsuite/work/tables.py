@@ -38,26 +38,30 @@ class TrialWork:
     to_do: Sequence[TrialRun]
     brought: Sequence[TrialsFile] = ()
     """Those of `done` that come with benchsuite, and that the results folder lacks."""
+    shared: Sequence[TrialsFile] = ()
+    """Those of `done` that the folder has as trials of other searches alone."""
 
     @classmethod
     def of(cls, subjects: Sequence[Subject], results: Path, anew: bool) -> "TrialWork":
         """Beside what a results folder has of them; `anew`: nothing comes with benchsuite."""
         rules = {subject.recipe: subject.rule for subject in subjects}
         stored = {name: Trials.stored(recipe_name(name), rule, results, anew) for name, rule in rules.items()}
-        done, to_do = [], []
+        done, to_do = [], dict[str, TrialRun]()
         for subject in subjects:
             trials = stored[subject.recipe]
             done.append((subject, trials.of(subject)))
-            to_do += [trial_run(subject, number) for number in trials.lacks(subject)]
-        brought = [trials.brought(one for one in subjects if one.recipe == name) for name, trials in stored.items()]
-        return cls(done, to_do, [content for content in brought if content])
+            for trial in (trial_run(subject, number) for number in trials.lacks(subject)):
+                to_do.setdefault(trial.run.run_id, trial)  # the first of the searches that drew it does it
+        each = [(trials, [one for one in subjects if one.recipe == name]) for name, trials in stored.items()]
+        brought, shared = ([way(*one) for one in each] for way in (Trials.brought, Trials.shared))
+        return cls(done, [*to_do.values()], *([one for one in files if one] for files in (brought, shared)))
 
     @property
     def measured(self) -> dict[str, Trial]:
         """The stored trials by run, for estimates of time; not those that another machine measured."""
-        brought = {trial.run_id for content in self.brought for trial in content.trials}
+        brought = {(trial.subject, trial.number) for content in self.brought for trial in content.trials}
         stored = (trial for _, trials in self.done for trial in trials if trial.cost)
-        return {trial.run_id: trial for trial in stored if trial.run_id not in brought}
+        return {trial.run_id: trial for trial in stored if (trial.subject, trial.number) not in brought}
 
     @property
     def to_search(self) -> list[tuple[str, str]]:
