@@ -29,7 +29,7 @@ def test_the_table_is_searched_trained_and_verified(
     for record in records.values():
         scores = record.results["multi-instance"]
         assert (scores.counts["v2t"], scores.counts["t2v"]) == (240, 60)
-        assert scores.metrics["map"] > 0.15  # .05 by chance
+        assert scores.metrics["map"] > 0.15  # .08 by chance
         assert "clusters" in record.digests or record.method.name == "max-margin"
     trials = found.trials["emoji-features-graded"].trials
     drawn = {(trial.method.name, trial.method.hyperparameters.get("margin", 0)) for trial in trials}
