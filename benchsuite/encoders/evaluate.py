@@ -29,6 +29,7 @@ BY_KIND = {
     "classification": Protocol(task="zero-shot", options={"classes": "class", "templates": CLIP_BENCHMARK}),
     "retrieval": Protocol(task="retrieval"),
     "matching": Protocol(task="matching"),
+    "matching of pairs": Protocol(task="matching", options={"images": 2}),
 }
 """How a dataset of a collection is evaluated."""
 

@@ -49,7 +49,7 @@ class Matching(Task):
         if wrong := [i for i, own in enumerate(lists) if len(own) != wanted]:
             raise UsageError(
                 f"matching: image {wrong[0]} has {len(lists[wrong[0]])} captions; with images = {self.images} each "
-                f"needs {wanted}."
+                f"needs {wanted} (Winoground: images = 2, and 1 caption each)."
             )
         if len(lists) % self.images:
             raise UsageError(f"matching: {len(lists)} images are no whole instances of {self.images}.")

@@ -3,6 +3,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
@@ -299,3 +300,67 @@ def test_a_dataset_of_a_collection_is_the_librarys_before_a_webdataset(tmp_path:
     found |= {"sugar_crepe/swap_att": "sugar_crepe/swap_att", "sugar_crepe/swap_obj": ""}
     found |= {"sugar_crepe/add_att": "wds/sugar_crepe/add_att"}
     assert ours.found_under(str(tmp_path), [*found]) == found
+
+
+def write_winoground(root: Path, rows: object = None, packed: str = "") -> Path:
+    """Two instances as the hub has them: images of greys 0 to 30, in a folder or a zip file with this prefix."""
+    names = [f"ex_{i}_img_{k}" for i in range(2) for k in range(2)]
+    place = root / "winoground" / "data"
+    write_pictures(place / "images", [f"{name}.png" for name in names])
+    usual = [
+        {"id": i, **{f"{kind}_{k}": f"{said}_{i}_{end}_{k}" for kind, said, end in KINDS for k in range(2)}}
+        for i in range(2)
+    ]
+    lines = usual if rows is None else rows
+    (place / "examples.jsonl").write_text("\n".join(map(json.dumps, lines)))  # type: ignore[call-overload]
+    if packed:
+        with ZipFile(place / "images.zip", "w", ZIP_DEFLATED) as archive:
+            for name in names:
+                archive.write(place / "images" / f"{name}.png", f"{packed}{name}.png")
+        shutil.rmtree(place / "images")
+    return root
+
+
+KINDS = [("image", "ex", "img"), ("caption", "said of", "by")]
+
+
+def test_winoground_is_the_same_from_its_zip_file_and_from_the_folder(tmp_path: Path) -> None:
+    roots = [write_winoground(tmp_path / "a"), write_winoground(tmp_path / "b", packed="images/")]
+    one, two = (create_dataset("clip-benchmark", dataset="winoground", folder=str(root), size=6) for root in roots)
+    for data in (one, two):
+        split = data.split("test")
+        assert [*split.captions] == [[f"said of_{i}_by_{k}"] for i in range(2) for k in range(2)]
+        assert [round(float(image.mean()) / 10) for image in split.images[:]] == [0, 1, 2, 3]
+    assert one.manifest() == two.manifest()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"image_0": "ex_0_img_0", "image_1": "ex_0_img_1", "caption_0": "a"}, "line 1: there must be image_0, cap"),
+        ({"image_0": "ex_0_img_0", "image_1": "b", "caption_0": "a", "caption_1": "b"}, r"b\.png"),
+    ],
+)
+@pytest.mark.parametrize("packed", ["", "images/"])
+def test_a_wrong_winoground_is_refused(tmp_path: Path, row: object, message: str, packed: str) -> None:
+    root = write_winoground(tmp_path, [row], packed)
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="winoground", folder=str(root)).manifest()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda place: (place / "images.zip").unlink(), r"images.zip: no such file. The folder must hold data/ex"),
+        (lambda place: (place / "examples.jsonl").unlink(), r"examples.jsonl: no such file. The folder must hold"),
+        (lambda place: (place / "images.zip").write_bytes(b"PK"), "images.zip: not a complete zip file"),
+    ],
+    ids=["images", "examples", "a cut file"],
+)
+def test_winoground_of_which_files_lack_is_refused(
+    tmp_path: Path, spoil: Callable[[Path], object], message: str
+) -> None:
+    root = write_winoground(tmp_path, packed="images/")
+    spoil(root / "winoground" / "data")
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset="winoground", folder=str(root)).manifest()

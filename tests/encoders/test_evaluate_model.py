@@ -294,6 +294,56 @@ def test_scores_of_sugar_crepe_are_those_of_clip_benchmark(
     assert "not in " in told["notes"][0]
 
 
+def winogrounds(images: Tensor, texts: Tensor) -> dict[str, float]:
+    """The three scores of pairs [N, 2, D], each as its paper defines it."""
+    right = {}
+    for n, ((a, b), (c, d)) in enumerate(zip(images, texts, strict=True)):
+        by_text, by_image = (a @ c > a @ d and b @ d > b @ c), (a @ c > b @ c and b @ d > a @ d)
+        right[n] = [bool(by_text), bool(by_image), bool(by_text and by_image)]
+    return dict(zip(("text", "image", "group"), np.mean([*right.values()], 0), strict=True))
+
+
+@needs_clip_benchmark
+@torch.inference_mode()
+def test_scores_of_winoground_are_those_of_its_paper_and_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from clip_benchmark.datasets.builder import image_captions_collate_fn
+    from clip_benchmark.metrics import image_caption_selection
+    from PIL import Image
+
+    (model, transform, words), place = opened_by_open_clip(folders["open_clip"]), tmp_path / "winoground" / "data"
+    (place / "images").mkdir(parents=True)
+    said = [(f"a {i % 7} b {i % 5}", f"b {i % 5} a {i % 7}") for i in range(60)]
+    shown, rows = pictures(120, side=48).reshape(60, 2, 48, 48, 3), []
+    for i, (first, second) in enumerate(said):
+        names = [f"ex_{i}_img_{k}" for k in range(2)]
+        for name_, picture in zip(names, shown[i], strict=True):
+            (place / "images" / f"{name_}.png").write_bytes(png(picture))
+        rows.append({"id": i, "image_0": names[0], "image_1": names[1], "caption_0": first, "caption_1": second})
+    (place / "examples.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    pixels = [torch.stack([transform(Image.fromarray(one)) for one in pair]) for pair in shown]
+    loader: Any = torch.utils.data.DataLoader(
+        [*zip(pixels, said, strict=True)],  # type: ignore[arg-type]
+        batch_size=8,
+        collate_fn=image_captions_collate_fn,
+    )
+    theirs = image_caption_selection.evaluate(model.eval(), loader, words, "cpu", amp=False)
+    images = normalize(model.encode_image(torch.cat(pixels)), dim=-1).view(60, 2, -1)
+    texts = normalize(model.encode_text(words([text for pair in said for text in pair])), dim=-1).view(60, 2, -1)
+    asked = ("--task", "clip-benchmark:winoground", "--data", f"clip-benchmark={tmp_path}", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    ours = told["results"]["winoground"]["metrics"]
+    assert ours == pytest.approx(winogrounds(images, texts))
+    assert ours == pytest.approx({"text": theirs["text_acc"], "image": theirs["image_acc"], "group": theirs["acc"]})
+    assert 0 < ours["group"] < ours["text"] != ours["image"] < 1
+    assert told["means"] == {"matching.text": ours["text"]}
+    alone = ("--task", "matching", *asked[2:4], "--data", "clip-benchmark.dataset=winoground")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *alone) == 2
+    assert "(Winoground: images = 2, and 1 caption each)" in capsys.readouterr().err
+
+
 @needs_clip_benchmark
 @pytest.mark.parametrize(
     ("collection", "data", "message"),

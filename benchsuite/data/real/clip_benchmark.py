@@ -21,6 +21,7 @@ from benchsuite.data.readers.files import files_digest, files_under, require_fol
 from benchsuite.data.readers.images import LazyImages
 from benchsuite.data.real.sugar_crepe import SugarCrepe
 from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
+from benchsuite.data.real.winoground import Winoground
 from benchsuite.errors import UsageError, require_known
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
@@ -35,6 +36,8 @@ Crepe = Literal[
     "sugar_crepe/replace_rel", "sugar_crepe/swap_att", "sugar_crepe/swap_obj",
 ]  # fmt: skip
 CREPE = "sugar_crepe/"
+WINOGROUND = "winoground"
+NAMES = {*get_args(Name), *get_args(Crepe), WINOGROUND}
 WDS = "wds/"
 Wds = Annotated[str, StringConstraints(pattern=r"^wds/[\w.+/-]+$")]
 """One of its webdatasets, whose name on the hub is clip-benchmark/wds_NAME."""
@@ -47,15 +50,16 @@ OWN = "clip-benchmark"
 
 @register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
 class ClipBenchmark(PairDataset):
-    """Test images of one of clip-benchmark's datasets: the 17 of TeMo's Table 7, SugarCrepe, or a webdataset.
+    """Test images of a dataset of clip-benchmark: the 17 of TeMo's Table 7, SugarCrepe, Winoground, or a webdataset.
 
     The 17 are read by the library (the extra zeroshot), the others without it. Class names and the set of templates
     "clip-benchmark" are the library's for that dataset, or those in the folder of a webdataset; imagenet-7, cifar-18,
     number and names are available for all, imagenet-80 for the 17. Webdatasets for retrieval have captions and no
-    classes, SugarCrepe's images a right caption and a wrong one. Only a name on the hub is downloaded.
+    classes, SugarCrepe's images a right caption and a wrong one, Winoground's one that is wrong for the other of two
+    images. Only a name on the hub is downloaded.
     """
 
-    dataset: Name | Crepe | Wds
+    dataset: Name | Crepe | Literal["winoground"] | Wds
     """clip-benchmark's name of the dataset; of a webdataset wds/NAME."""
     folder: str = ""
     """The data root: the data set is in a folder of its name, wds/vtab/dtd in wds_vtab-dtd, all parts of SugarCrepe in
@@ -75,9 +79,10 @@ class ClipBenchmark(PairDataset):
 
     @property
     def kind(self) -> str:
-        """classification, matching, or what a webdataset says it is."""
-        if self.dataset.removeprefix(WDS).startswith(CREPE):
-            return "matching"
+        """classification, matching, matching of pairs, or what a webdataset says it is."""
+        name = self.dataset.removeprefix(WDS)
+        if name == WINOGROUND or name.startswith(CREPE):
+            return "matching of pairs" if name == WINOGROUND else "matching"
         return getattr(self._listed, "kind", "classification")
 
     def manifest(self) -> Manifest:
@@ -108,8 +113,10 @@ class ClipBenchmark(PairDataset):
         return require_folder("clip-benchmark", str(folder), f"{self.dataset}. The root must hold {LAYOUT}")
 
     @cached_property
-    def _listed(self) -> Webdataset | SugarCrepe | None:
+    def _listed(self) -> Webdataset | SugarCrepe | Winoground | None:
         """What reads it, if the library does not."""
+        if self.dataset == WINOGROUND:
+            return Winoground(folder=str(self._root), size=self.size)
         if self.dataset.startswith(CREPE):
             return SugarCrepe(folder=str(self._root), size=self.size, part=self.dataset.removeprefix(CREPE))
         return Webdataset(folder=str(self._root), size=self.size) if self.dataset.startswith(WDS) else None
@@ -142,7 +149,9 @@ def place_of(dataset: str, root: Path) -> Path:
 
 
 def collection(name: str) -> Sequence[str]:
-    """The datasets of one of the library's collections."""
+    """The datasets of one of the library's collections, or the one dataset of this name."""
+    if name in NAMES:
+        return [name]
     known: Mapping[str, Sequence[str]] = _builder().dataset_collection
     require_known("collection", name, known, "clip-benchmark: ")
     return known[name]
@@ -153,7 +162,7 @@ def found_under(folder: str, names: Sequence[str]) -> dict[str, str]:
     under the data root; "" if neither is.
     """
     root = require_folder("clip-benchmark", folder, LAYOUT)
-    ways = {name: [*({name} & {*get_args(Name), *get_args(Crepe)}), f"{WDS}{name}"] for name in names}
+    ways = {name: [*({name} & NAMES), f"{WDS}{name}"] for name in names}
     return {name: next((way for way in own if place_of(way, root).exists()), "") for name, own in ways.items()}
 
 
