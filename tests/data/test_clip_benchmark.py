@@ -1,3 +1,4 @@
+import importlib
 import importlib.util
 import json
 import shutil
@@ -364,3 +365,73 @@ def test_winoground_of_which_files_lack_is_refused(
     spoil(root / "winoground" / "data")
     with pytest.raises(UsageError, match=message):
         create_dataset("clip-benchmark", dataset="winoground", folder=str(root)).manifest()
+
+
+def write_multilingual(
+    root: Path, start: str = "xtd10", images: str = "", language: str = "de", **change: object
+) -> Path:
+    """Three images of greys 0, 10 and 20 and a file that names them as `images` says, in another order."""
+    names = ["b.jpg", "c.jpg", "a.jpg"]
+    write_pictures(root / "xtd10" / "images", sorted(names))
+    paths = [f"{images or root}/xtd10/images/{name}" for name in names]
+    content = {"image_paths": paths, "annotations": [f"{language} {name}" for name in names], "indices": [0, 1, 2]}
+    (root / f"{start}-{language}.json").write_text(json.dumps(content | change), "utf-8")
+    return root
+
+
+@needs_it
+@pytest.mark.parametrize("name", ours.SETS)
+def test_files_of_multilingual_sets_are_named_as_the_library_names_them(tmp_path: Path, name: str) -> None:
+    build = ours._builder().build_dataset
+    modules = {"multilingual_mscoco_captions": "multilingual_mscoco", "flickr30k-200": "flickr30k_200"}
+    module = importlib.import_module(f"clip_benchmark.datasets.{modules.get(name, name)}")
+    language = module.SUPPORTED_LANGUAGES[-1]
+    start = module.OUTPUT_FILENAME_TEMPLATE.format(language).removesuffix(f"-{language}.json")
+    root = str(write_multilingual(tmp_path, start, language=language))
+    given = {"language": language, "transform": np.asarray, "task": "zeroshot_retrieval"}
+    theirs = build(name, root=root, **given)
+    split = create_dataset("clip-benchmark", dataset=f"{name}/{language}", folder=root, size=6).split("test")
+    assert [*split.captions] == [captions for _, captions in theirs]
+    assert [round(float(image.mean())) for image in split.images[:]] == [round(image.mean()) for image, _ in theirs]
+
+
+def test_paths_of_a_multilingual_set_may_begin_anywhere_and_are_in_no_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots = {
+        "": tmp_path / "absolute",
+        "deep/root": tmp_path / "deep" / "root",
+        ".": tmp_path / "own",
+    }
+    data = {}
+    for images, root in roots.items():
+        write_multilingual(root, images=images)
+        data[images] = create_dataset("clip-benchmark", dataset="xtd10/de", folder=str(root))
+    monkeypatch.chdir(tmp_path)
+    data["relative"] = create_dataset("clip-benchmark", dataset="xtd10/de", folder="deep/root")
+    assert len({each.manifest().digest for each in data.values()}) == 1
+    for each in data.values():
+        assert [round(float(image.mean()) / 10) for image in each.split("test").images[:]] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "change", "message"),
+    [
+        ("xtd10/fr", {}, r'xtd10-LANGUAGE.json: language "fr" does not exist \(known: de, en\)'),
+        ("xtd200/de", {}, r'xtd200-LANGUAGE.json: language "de" does not exist \(known: none\)'),
+        ("xtd10/de", {"annotations": ["a", "b"]}, r"xtd10-de.json: there must be image_paths and annotations, lists"),
+        ("xtd10/de", {"annotations": ["a", "b", " "]}, r"xtd10-de.json: there must be"),
+        ("xtd10/de", {"image_paths": "abc"}, r"xtd10-de.json: there must be"),
+        ("xtd10/de", {"image_paths": ["a.jpg"] * 3}, r"a.jpg: no such file, but it is listed"),
+        ("xtd10/de", {"image_paths": [], "annotations": []}, r"xtd10-de.json: there must be"),
+        ("xtd10", {}, "dataset = 'xtd10' is not possible"),
+        ("xtd10/../de", {}, "dataset = 'xtd10/../de' is not possible"),
+    ],
+)
+def test_a_wrong_multilingual_set_is_refused(
+    tmp_path: Path, dataset: str, change: dict[str, object], message: str
+) -> None:
+    write_multilingual(tmp_path, language="en")
+    root = write_multilingual(tmp_path, **change)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=message):
+        create_dataset("clip-benchmark", dataset=dataset, folder=str(root)).manifest()

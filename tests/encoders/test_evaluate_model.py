@@ -294,6 +294,33 @@ def test_scores_of_sugar_crepe_are_those_of_clip_benchmark(
     assert "not in " in told["notes"][0]
 
 
+@needs_clip_benchmark
+def test_recalls_of_a_multilingual_set_are_those_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clip_benchmark.datasets.builder import build_dataset, image_captions_collate_fn
+    from clip_benchmark.metrics import zeroshot_retrieval
+
+    model, transform, words = opened_by_open_clip(folders["open_clip"])
+    (tmp_path / "root" / "xtd10" / "images").mkdir(parents=True)
+    paths = [f"root/xtd10/images/{i}.png" for i in range(60)]
+    for path, picture in zip(paths, pictures(60, side=48), strict=True):
+        (tmp_path / path).write_bytes(png(picture))
+    told = {"image_paths": paths, "annotations": [f"ein Ding {i} {i % 7}" for i in range(60)]}
+    (tmp_path / "root" / "xtd10-de.json").write_text(json.dumps(told))
+    monkeypatch.chdir(tmp_path)
+    data = build_dataset("xtd10", root="root", transform=transform, language="de", task="zeroshot_retrieval")
+    loader: Any = torch.utils.data.DataLoader(data, batch_size=8, collate_fn=image_captions_collate_fn)
+    theirs = zeroshot_retrieval.evaluate(model.eval(), loader, words, "cpu", amp=False, recall_k_list=[1, 5, 10])
+    asked = ("--data", f"clip-benchmark={tmp_path / 'root'}", "--task", "clip-benchmark:xtd10/de", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    ours = json.loads(capsys.readouterr().out)["results"]["xtd10/de"]["metrics"]
+    for k in (1, 5, 10):
+        assert ours[f"t2i_r{k}"] == pytest.approx(theirs[f"image_retrieval_recall@{k}"])
+        assert ours[f"i2t_r{k}"] == pytest.approx(theirs[f"text_retrieval_recall@{k}"])
+    assert 0 < ours["t2i_r5"] < ours["t2i_r10"] < 1
+
+
 def winogrounds(images: Tensor, texts: Tensor) -> dict[str, float]:
     """The three scores of pairs [N, 2, D], each as its paper defines it."""
     right = {}

@@ -19,6 +19,7 @@ from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import files_digest, files_under, require_folder
 from benchsuite.data.readers.images import LazyImages
+from benchsuite.data.real.multilingual import SETS, Multilingual
 from benchsuite.data.real.sugar_crepe import SugarCrepe
 from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
 from benchsuite.data.real.winoground import Winoground
@@ -37,7 +38,8 @@ Crepe = Literal[
 ]  # fmt: skip
 CREPE = "sugar_crepe/"
 WINOGROUND = "winoground"
-NAMES = {*get_args(Name), *get_args(Crepe), WINOGROUND}
+Captions = Annotated[str, StringConstraints(pattern=rf"^({'|'.join(SETS)})/\w+$")]
+"""A multilingual set and the language: xtd10/de."""
 WDS = "wds/"
 Wds = Annotated[str, StringConstraints(pattern=r"^wds/[\w.+/-]+$")]
 """One of its webdatasets, whose name on the hub is clip-benchmark/wds_NAME."""
@@ -50,20 +52,22 @@ OWN = "clip-benchmark"
 
 @register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
 class ClipBenchmark(PairDataset):
-    """Test images of a dataset of clip-benchmark: the 17 of TeMo's Table 7, SugarCrepe, Winoground, or a webdataset.
+    """Test images of a dataset of clip-benchmark: one of the 17 of TeMo's Table 7, SugarCrepe, Winoground, a
+    multilingual set in one language, or a webdataset.
 
     The 17 are read by the library (the extra zeroshot), the others without it. Class names and the set of templates
     "clip-benchmark" are the library's for that dataset, or those in the folder of a webdataset; imagenet-7, cifar-18,
-    number and names are available for all, imagenet-80 for the 17. Webdatasets for retrieval have captions and no
-    classes, SugarCrepe's images a right caption and a wrong one, Winoground's one that is wrong for the other of two
-    images. Only a name on the hub is downloaded.
+    number and names are available for all, imagenet-80 for the 17. Sets for retrieval have captions and no classes,
+    SugarCrepe's images a right caption and a wrong one, Winoground's one that is wrong for the other of two images.
+    Only a name on the hub is downloaded.
     """
 
-    dataset: Name | Crepe | Literal["winoground"] | Wds
-    """clip-benchmark's name of the dataset; of a webdataset wds/NAME."""
+    dataset: Name | Crepe | Literal["winoground"] | Captions | Wds
+    """clip-benchmark's name of the dataset; of a multilingual one NAME/LANGUAGE, of a webdataset wds/NAME."""
     folder: str = ""
     """The data root: the data set is in a folder of its name, wds/vtab/dtd in wds_vtab-dtd, all parts of SugarCrepe in
-    sugar_crepe. Or the folder of the one webdataset. Not part of the identity; the digest is."""
+    sugar_crepe; xtd10/de is the library's file xtd10-de.json. Or the folder of the one webdataset. Not part of the
+    identity; the digest is."""
     size: Count = 224
     """Side in pixels to which images are resized: the shorter side fitted, the middle cut out."""
 
@@ -107,19 +111,22 @@ class ClipBenchmark(PairDataset):
         is_wds = self.dataset.startswith(WDS)
         root = require_folder("clip-benchmark", self.folder, LAYOUT, FILES if is_wds else ())
         place = root if is_wds and (root / COUNT).is_file() else place_of(self.dataset, root)
-        folder = place.parent if self.dataset.startswith(CREPE) else place
+        folder = place if is_wds or place.suffix != ".json" else place.parent
         if not is_wds and not folder.exists() and place_of(f"{WDS}{self.dataset}", root).is_dir():
             raise UsageError(f'{root}: {self.dataset} is there as a webdataset; write dataset = "{WDS}{self.dataset}".')
         return require_folder("clip-benchmark", str(folder), f"{self.dataset}. The root must hold {LAYOUT}")
 
     @cached_property
-    def _listed(self) -> Webdataset | SugarCrepe | Winoground | None:
+    def _listed(self) -> Webdataset | SugarCrepe | Winoground | Multilingual | None:
         """What reads it, if the library does not."""
         if self.dataset == WINOGROUND:
             return Winoground(folder=str(self._root), size=self.size)
         if self.dataset.startswith(CREPE):
             return SugarCrepe(folder=str(self._root), size=self.size, part=self.dataset.removeprefix(CREPE))
-        return Webdataset(folder=str(self._root), size=self.size) if self.dataset.startswith(WDS) else None
+        if self.dataset.startswith(WDS):
+            return Webdataset(folder=str(self._root), size=self.size)
+        name, _, language = self.dataset.partition("/")
+        return Multilingual(folder=str(self._root), size=self.size, name=name, language=language) if language else None
 
     @cached_property
     def _library(self) -> Any:
@@ -142,15 +149,23 @@ class ClipBenchmark(PairDataset):
 
 
 def place_of(dataset: str, root: Path) -> Path:
-    """A dataset under a data root: a folder of its name or, of a webdataset, of that on the hub; SugarCrepe's file."""
+    """A dataset under a data root: a folder of its name or, of a webdataset, of that on the hub; or its one file."""
     if dataset.startswith(WDS):
         return root / f"wds_{dataset.removeprefix(WDS).replace('/', '-')}"
+    name, _, language = dataset.partition("/")
+    if name in SETS:
+        return root / f"{SETS[name]}-{language}.json"
     return root / (f"{dataset}.json" if dataset.startswith(CREPE) else dataset)
+
+
+def _is_own(name: str) -> bool:
+    """Whether it can be read otherwise than as a webdataset."""
+    return name in {*get_args(Name), *get_args(Crepe), WINOGROUND} or ("/" in name and name.partition("/")[0] in SETS)
 
 
 def collection(name: str) -> Sequence[str]:
     """The datasets of one of the library's collections, or the one dataset of this name."""
-    if name in NAMES:
+    if _is_own(name):
         return [name]
     known: Mapping[str, Sequence[str]] = _builder().dataset_collection
     require_known("collection", name, known, "clip-benchmark: ")
@@ -162,7 +177,7 @@ def found_under(folder: str, names: Sequence[str]) -> dict[str, str]:
     under the data root; "" if neither is.
     """
     root = require_folder("clip-benchmark", folder, LAYOUT)
-    ways = {name: [*({name} & NAMES), f"{WDS}{name}"] for name in names}
+    ways = {name: [*([name] if _is_own(name) else []), f"{WDS}{name}"] for name in names}
     return {name: next((way for way in own if place_of(way, root).exists()), "") for name, own in ways.items()}
 
 
