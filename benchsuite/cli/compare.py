@@ -273,7 +273,7 @@ def show(asked: Question, session: "Session", report: Path, as_json: bool) -> No
     from benchsuite.analysis.results import ResultsFolder
     from benchsuite.cli.claims import claim_as_json
     from benchsuite.records.requests import REGIMES
-    from benchsuite.report.answer import answer_lines, latex_rows
+    from benchsuite.report.answer import answer_lines, first_runs, latex_rows, run_lines
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.figures.from_claims import chosen, plots_of_table
     from benchsuite.report.figures.saving import save
@@ -295,6 +295,7 @@ def show(asked: Question, session: "Session", report: Path, as_json: bool) -> No
             say(f"figure, {REGIMES[view.asked.regime]}: {file.resolve()}")
     pages = list(dict.fromkeys(str(site.tables[view.asked.name].resolve()) for view in views))
     say(*(f"page:    {page}" for page in pages), f"records: {results.resolve()}", "LaTeX:", *latex_rows(views))
+    say(*(line for view in views[-1:] for line in run_lines(view, results)))
     if as_json:
         judged = [
             claim_as_json(claim)
@@ -302,5 +303,6 @@ def show(asked: Question, session: "Session", report: Path, as_json: bool) -> No
             for claim in (*board.claims[view.asked.name], *board.added[view.asked.name])
         ]
         tables = [json.loads(export_json(view)) for view in views]
-        say_json({"claims": judged, "tables": tables, "figures": figures, "pages": pages})
+        runs = {v.asked.regime: {name: record.run_id for name, record in first_runs(v).items()} for v in views}
+        say_json({"claims": judged, "tables": tables, "figures": figures, "pages": pages, "runs": runs})
     read.require_whole()

@@ -1,6 +1,8 @@
 """What a comparison came to, in lines for the terminal: who is better, by how much, how sure, and at what cost."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import inf
+from pathlib import Path
 from statistics import fmean, median
 
 from benchsuite.analysis.both_regimes import InBothRegimes
@@ -8,7 +10,9 @@ from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
+from benchsuite.papers.schema import row_name
 from benchsuite.records.requests import REGIMES, Regime
+from benchsuite.records.schema import Record
 from benchsuite.records.shipped import shipped_digests
 from benchsuite.report.export_options import ExportOptions
 from benchsuite.report.latex import row_lines
@@ -73,6 +77,26 @@ def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:
             seconds = _seconds(row)
             cost = times(seconds / base) if seconds and base else DASH
             yield f"  {row.shown:<{width}}  {measured(row.cells[0])}  {cost}  {', '.join(_values(row)) or row.gap}"
+        yield from _best_line(view)
+
+
+def _best(view: TableView) -> TableRow:
+    """The row with the best mean on the first column."""
+    sign = -1 if view.columns[0].better == "lower" else 1
+    return max(view.rows, key=lambda row: -inf if (mean := row.cells[0].mean) is None else sign * mean)
+
+
+def _best_line(view: TableView) -> Iterator[str]:
+    """Of three rows or more: which is the best, and than which others it is significantly better."""
+    ranks = [(row, rank) for row in view.rows if (rank := view.rank(row, row.cells[0]))]
+    if len(ranks) > 2:
+        name = row_name((best := _best(view)).key)
+        beaten = ", ".join(row.shown for row, rank in ranks if name in rank.beaten_by)
+        tied = ", ".join(row.shown for row, rank in ranks if name in rank.tied_with)
+        than = f", significantly better than {beaten}" * bool(
+            beaten
+        ) + f", not significantly better than {tied}" * bool(tied)
+        yield f"best mean: {best.shown}{than} (paired t-tests, Holm over all pairs)"
 
 
 def _seconds(row: TableRow) -> float | None:
@@ -93,6 +117,22 @@ def _values(row: TableRow) -> Iterator[str]:
     for name, values in found.items():
         spread = f" ({min(values):.3g} to {max(values):.3g})" if min(values) < max(values) else ""
         yield f"{name} {median(values):.3g}{spread}"
+
+
+def first_runs(view: TableView) -> dict[str, Record]:
+    """By row, its run in the first replicate: no test score has chosen it."""
+    first = min((record.seed for record in view.runs), default=0)
+    return {row.shown: record for row in view.rows for record in row.records if record.seed == first}
+
+
+def run_lines(view: TableView, results: Path) -> Iterator[str]:
+    """Those runs, and the command that writes the weights of the best row's, if they are kept."""
+    if runs := first_runs(view):
+        named = ", ".join(f"{shown} {record.run_id}" for shown, record in runs.items())
+        yield f"runs of the first replicate, {REGIMES[view.asked.regime]}: {named}"
+        best = runs.get(_best(view).shown)
+        if best and best.weights:
+            yield f"next:    benchsuite weights {best.run_id} --results {results} --out towers"
 
 
 def latex_rows(views: Sequence[TableView]) -> Iterator[str]:

@@ -65,8 +65,17 @@ def test_a_file_is_compared_with_the_reference(tiny: None, capsys: pytest.Captur
     assert [(one["row"], one["reference"]) for one in asked] == [("mlp/Mine", "mlp/InfoNCE")] * 2
     assert {one["family"] for one in asked} == {"headline claims of infonce-vs-mine at scale latents"}
     assert {len(one["seeds"]) for one in asked} == {3}
-    records = read_contents(Path("runs")).records.values()
+    stored = read_contents(Path("runs")).records
+    records = stored.values()
     assert sorted(one.method.name for one in records) == ["infonce"] * 6 + ["mine"] * 6
+    runs: dict[str, dict[str, str]] = content["runs"]  # type: ignore[assignment]
+    for regime, searched in (("printed", False), ("tuned", True)):
+        taken = {title: stored[run] for title, run in runs[regime].items()}
+        assert [(title, one.method.title, one.seed) for title, one in taken.items()] == [
+            ("InfoNCE", "InfoNCE", 0),
+            ("Mine", "Mine", 0),
+        ]
+        assert {bool(one.tuned and one.tuned.searched) for one in taken.values()} == {searched}
     (trials,) = read_contents(Path("runs")).trials.values()
     assert len(trials.trials) == 2 * 3 * (2 + 2)
     assert all(Path(file).read_text().startswith("<?xml") for file in content["figures"].values())  # type: ignore[attr-defined]
@@ -74,7 +83,9 @@ def test_a_file_is_compared_with_the_reference(tiny: None, capsys: pytest.Captur
     assert "published" not in pages().partition('id="board-1"')[2].partition("</table>")[0]
     capsys.readouterr()
     assert compare("mine.py", "--replicates", 3, "--trials", 2) == 0
-    assert "12 runs, 0 to do" in capsys.readouterr().out, "the same command trains nothing again"
+    out = capsys.readouterr().out
+    assert "12 runs, 0 to do" in out, "the same command trains nothing again"
+    assert out.splitlines()[-1].endswith(", ".join(f"{title} {run}" for title, run in runs["tuned"].items()))
 
 
 @pytest.mark.slow

@@ -2,13 +2,15 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
+from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.table_view import TableView
+from benchsuite.records.schema import Sidecar
 from benchsuite.records.shipped import shipped_digests
-from benchsuite.report.answer import answer_lines, latex_rows
+from benchsuite.report.answer import answer_lines, latex_rows, run_lines
 
 
 @pytest.fixture
@@ -54,6 +56,37 @@ def test_methods_beside_the_question_are_rows_without_an_answer(views: list[Tabl
     lines = [*answer_lines(views, beside=["ours"])]
     assert not any("against" in line for line in lines)
     assert sum(line.startswith("  ours ") for line in lines) == 2
+
+
+@pytest.mark.parametrize(("better", "best", "beaten"), [("higher", "ours", "old"), ("lower", "old", "ours")])
+def test_of_three_rows_the_best_is_named_with_what_it_beats(
+    better: str, best: str, beaten: str, make_record: MakeRecord
+) -> None:
+    """`near` lies beside the best row, apart from noise."""
+    near = (0.31, 0.30, 0.34, 0.31) if better == "higher" else (0.11, 0.12, 0.13, 0.12)
+    made = table(*TWO, row("near", 11), claims=[HEADLINE], column={"better": better})
+    shown = view(make_record, made, {"old": LOW, "ours": HIGH, "near": near})
+    (line,) = (line for line in answer_lines([shown]) if line.startswith("best"))
+    named, than, against = line.partition(" (")[0].split(", ")
+    assert named.endswith(best)
+    assert than.endswith(f"better than {beaten}")
+    assert against.endswith("near")
+    two = view(make_record, table(*TWO, claims=[HEADLINE]), {"old": LOW, "ours": HIGH})
+    assert not any(line.startswith("best") for line in answer_lines([two])), "its claim says it"
+
+
+def test_the_run_to_take_is_that_of_the_first_replicate(make_record: MakeRecord) -> None:
+    """Not the one of the best test score; its weights are offered where they are kept."""
+    kept = Sidecar(file="w.safetensors", sha256="0" * 64)
+    changes = {"ours": {"weights": kept}}
+    shown = view(make_record, table(*TWO), {"old": LOW, "ours": HIGH}, changes, first=2)
+    runs = {row.label: next(record.run_id for record in row.records if record.seed == 2) for row in shown.rows}
+    listed, following = run_lines(shown, Path("else"))
+    assert listed.endswith(", ".join(f"{label} {run}" for label, run in runs.items()))
+    assert f"benchsuite weights {runs['ours']} --results else " in following
+    bare = view(make_record, table(*TWO), {"old": LOW, "ours": HIGH})
+    assert len([*run_lines(bare, Path("else"))]) == 1, "no command that would be refused"
+    assert not [*run_lines(view(make_record, table(*TWO), {}), Path("else"))]
 
 
 def test_latex_has_a_row_a_method_and_regime(views: list[TableView]) -> None:
