@@ -414,6 +414,11 @@ class Setup(Settings):
             return "pair"
         return "image" if self.image else "text"
 
+    def called(self, backbone: str) -> str:
+        """A backbone's name, with the pretrained model that its tower is a side of here."""
+        tower = self.image or self.text
+        return f"{backbone} ({tower.model})" if tower and tower.model else backbone
+
     @cached_property
     def shared_id(self) -> str:
         """Digest of what every run under the setup reads: all but clusters and experts. Runs with one share a board."""

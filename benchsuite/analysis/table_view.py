@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import Self
 
 from benchsuite.analysis.pairing import unpairable
@@ -16,11 +17,11 @@ from benchsuite.grouping import by_key
 from benchsuite.papers import Column, Table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.planning.columns import NO_CLASSES, measured_columns, metrics_of
-from benchsuite.planning.recipe import Primary, Recipe
+from benchsuite.planning.recipe import Backbone, Primary, Recipe
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
-from benchsuite.setup import Setup
+from benchsuite.setup import TIMM, Setup
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,16 @@ class Setting:
     measures: Mapping[str, str] = field(default_factory=dict)
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    models: Collection[str] = ()
+    """The pretrained models of the runs' image towers."""
 
     @classmethod
     def of(cls, table: Table, name: str, recipe: Recipe, records: Iterable[Record]) -> Self:
         """That of a table whose runs have these records: what their data do not allow to measure, they do not have."""
-        columns = measured_columns(table, recipe, dict(_lacking(recipe, list(records))))
-        return cls(name, recipe, columns.measures, columns.stand_ins, columns.missing)
+        records = list(records)
+        columns = measured_columns(table, recipe, dict(_lacking(recipe, records)))
+        models = dict.fromkeys(record.setup.image.model for record in records if record.setup.image)
+        return cls(name, recipe, columns.measures, columns.stand_ins, columns.missing, models)
 
     @property
     def primary(self) -> Mapping[str, Primary]:
@@ -47,8 +52,22 @@ class Setting:
 
     @property
     def backbones(self) -> Mapping[str, str]:
-        """What replaces each of the paper's backbones, in words."""
-        return {name: backbone.description for name, backbone in self.recipe.backbones.items()}
+        """What replaces each of the paper's backbones, in words; a model of `--model` in place of the recipe's."""
+        return {name: _with_model(backbone, self.models) for name, backbone in self.recipe.backbones.items()}
+
+
+def _name_in(description: str) -> str:
+    """What a backbone's description calls it: up to the first colon or comma before a blank."""
+    return re.split("[:,] ", description, maxsplit=1)[0]
+
+
+def _with_model(backbone: Backbone, models: Iterable[str]) -> str:
+    tower, what = backbone.tower, backbone.description
+    if not tower or not tower.model:
+        return what
+    known = {tower.model, f"{tower.library}:{Path(tower.model.partition(':')[2]).name}"}
+    given = [model for model in models if model and (tower.library == TIMM) == model.startswith(f"{TIMM}:")]
+    return what if not given or known & {*given} else given[0] + what.removeprefix(_name_in(what))
 
 
 def _lacking(recipe: Recipe, records: list[Record]) -> Iterator[tuple[str, str]]:
@@ -122,8 +141,8 @@ class TableView:
         return backbone if self._is_printed else self.stand_in(backbone)
 
     def stand_in(self, backbone: str) -> str:
-        """What it is here, up to the first colon or comma of its description."""
-        return re.split("[:,]", self.setting.backbones.get(backbone, backbone), maxsplit=1)[0]
+        """What it is here, in a few words."""
+        return _name_in(self.setting.backbones.get(backbone, backbone))
 
     def tower_here(self, backbone: str) -> str:
         """What it is here, in whole; of a paper's also its name there."""

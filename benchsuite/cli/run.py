@@ -94,7 +94,10 @@ def run(
         say(without_weights(1, store.folder))
     values = record.method.hyperparameters.items()
     shown = (f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in values)
-    say(f"{record.method.title} on {recipe}, {tower()}, seed {seed}: run {record.run_id}", f"  {', '.join(shown)}")
+    say(
+        f"{record.method.title} on {recipe}, {record.setup.called(tower())}, seed {seed}: run {record.run_id}",
+        f"  {', '.join(shown)}",
+    )
     if (factor := record.setup.temperature_factor) != 1:
         say(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
     say(*result_lines(record.results))

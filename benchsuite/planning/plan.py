@@ -213,7 +213,7 @@ def plan_under(
     """The same, under a recipe that is already read."""
     setup = resolve_setup(recipe, backbone, folders, replicate=seed)
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
-    run = make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
+    run = make_run(setup, part, seed, f"{setup.called(backbone)} {method}", recipe.backbones[backbone].step_seconds)
     return run.model_copy(update={"keep_weights": recipe.keep_weights})
 
 
@@ -249,7 +249,8 @@ def _plan_row(
             continue
         seconds = recipe.backbones[row.backbone].step_seconds
         for (seed, setup), choice in zip(found.items(), choices, strict=True):
-            run = make_run(setup, choice.method, seed, label, seconds, name, choice.tuned)
+            shown = label.replace(row.backbone, setup.called(row.backbone), 1)
+            run = make_run(setup, choice.method, seed, shown, seconds, name, choice.tuned)
             # where a search is still to be done, the row's identity stands for the method's
             identity = run.run_id if choice.known else run_id(setup.setup_id, choice.row_id, seed, run.read)
             runs.append(run.model_copy(update={"keep_weights": recipe.keep_weights, "run_id": identity}))

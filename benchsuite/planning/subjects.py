@@ -64,7 +64,7 @@ class Subject:
         given += [f"{self.longer:g} times the steps"] * (self.longer != 1)
         about = f" ({', '.join(given)})" if given else ""
         printed = ", as printed" if self.regime == "printed" else ""
-        return f"{self.label} {self.method}{about}{printed}"
+        return f"{self.setup.called(self.label)} {self.method}{about}{printed}"
 
     @property
     def searched(self) -> list[str]:

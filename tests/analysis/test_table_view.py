@@ -1,4 +1,5 @@
 import statistics
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,8 +8,9 @@ from support.made_records import MakeRecord
 from support.views import added, found, view_of
 
 from benchsuite.analysis.building import FoundRow
-from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.table_view import Setting, TableView
 from benchsuite.papers import Table
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import Record
 
 TABLE = Table.model_validate(
@@ -153,3 +155,21 @@ def test_a_run_that_two_parts_share_is_one(make_record: MakeRecord) -> None:
     assert len(whole.runs) == 2
     assert [origin.partition(":")[0] for origin in whole.origins] == ["2 runs"]
     assert len(view([shared, row("Again", [*runs.values()])]).runs) == 2
+
+
+@pytest.mark.parametrize(
+    ("models", "shown"),
+    [
+        (["transformers:given"], "transformers:given"),
+        (["transformers:clip-vit-base-patch32"], "CLIP ViT-B/32 of OpenAI from the hub"),
+        (["timm:vit"], "CLIP ViT-B/32 of OpenAI from the hub"),
+        ([""], "CLIP ViT-B/32 of OpenAI from the hub"),
+    ],
+)
+def test_a_backbone_is_called_by_the_model_that_was_trained_in_its_place(models: list[str], shown: str) -> None:
+    """Not where it is the recipe's own in a folder, nor one that stands for no model of images and texts."""
+    own = TABLE.model_copy(update={"rows": [added("Mine", "pretrained")]})
+    made = view_of(own, [])
+    here = replace(made, setting=Setting("finetune-tiny", read_recipe("finetune-tiny"), models=models))
+    assert here.tower("pretrained") == shown
+    assert here.tower_here("pretrained") == f"{shown}: its last two blocks are trained"

@@ -1,6 +1,7 @@
 """A fine-tuned model in the layout of its library, loaded by that library."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,14 @@ def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeyp
     sets = ("--data", "clip-benchmark=sets")
     out = in_this_process(tmp_path, "compare", "infonce", "siglip", *given, *sets, "--trials", "2")
     assert "paired: undecided" in out
+    assert "pretrained (transformers:given) InfoNCE seed 0" in out
+    assert "pretrained (transformers:given) siglip, replicate 0 trial" in out
+    (page,) = (tmp_path / "reports" / "tables").glob("*.html")
+    assert "transformers:given: its last two blocks are trained" in page.read_text("utf-8")
+    assert "of OpenAI" not in page.read_text("utf-8"), "the recipe's own model"
+    run = re.search(r"next:    benchsuite weights (\w+) --results runs", out)
+    assert run
+    assert run[1] in {*benchsuite.load_results(tmp_path / "runs").query("seed == 0").run_id}
     assert "fruit.top1" in (tmp_path / "runs" / "papers" / "infonce-vs-siglip" / "pairs.toml").read_text()
     trials = benchsuite.load_trials(tmp_path / "runs")
     assert trials.groupby(["method", "replicate"]).learning_rate.nunique().tolist() == [2] * 6

@@ -106,6 +106,7 @@ def test_timm_has_no_texts_and_stands_for_no_model_of_both(of_timm: Make, models
     ):
         now = with_models(setup, {"model": models[given]})
         assert (now.image.model, now.text.model) == (image, text)
+        assert now.called("RN50") == f"RN50 ({image})"
     require_used(read_recipe("finetune-tiny"), {"model": models["clip"]})
     with pytest.raises(UsageError, match="no tower is a side of such a model"):
         require_used(read_recipe("finetune-tiny"), {"model": models["vit"]})
