@@ -141,8 +141,8 @@ def kept_weights(run: Run, trained: Trained, split: Split, folder: Path | None) 
 
 @torch.no_grad()
 def carry_scale(encoder: nn.Module, method: Method) -> None:
-    """Give a pretrained model's own logit scale and bias the values that the method learned in their place, if it is
-    InfoNCE with a learned temperature, or SigLIP; how another method's parameters are to be read is not known.
+    """Give a pretrained model's own logit scale and bias the values that the method learned in their place, if it has
+    one learned temperature, or is SigLIP; how another method's parameters are to be read is not known.
     """
     own = dict(method.named_parameters(recurse=False))
     tau = None if "temperature" in own else getattr(method, "temperature", None)

@@ -70,7 +70,7 @@ class FastCLIP(ISogCLR):
         if self.u_per_view or self.released_epsilon != "none":
             raise self.refuse("u_per_view and released_epsilon are other code's; it trains pairs and has eps.")
         if self.version == "v3":
-            self.temperature = nn.Parameter(torch.tensor(-math.log(self.tau) if self.in_logs else self.tau))
+            self.parameter = nn.Parameter(torch.tensor(-math.log(self.tau) if self.in_logs else self.tau))
 
     @property
     def in_logs(self) -> bool:
@@ -78,12 +78,20 @@ class FastCLIP(ISogCLR):
         return self.learned == "log-scale"
 
     def temperature_of(self, side: str, batch: PairBatch) -> Tensor:
-        """v1: a constant. v2: each sample's before this step, [B]. v3: the parameter."""
+        """v1: a constant. v2: each sample's before this step, [B]. v3: the one learned."""
         if self.version == "v2":
             return self.get_buffer(f"tau_{side}")[batch.index].to(batch.image.dtype)
         if self.version == "v1":
             return batch.image.new_tensor(self.tau)
-        return (torch.exp(-self.temperature) if self.in_logs else self.temperature).to(batch.image.dtype)
+        assert self.temperature is not None
+        return self.temperature.to(batch.image.dtype)
+
+    @property
+    def temperature(self) -> Tensor | None:
+        """v3: the one that is learned."""
+        if self.version != "v3":
+            return None
+        return torch.exp(-self.parameter) if self.in_logs else self.parameter
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         share = 2 * clock.progress if self.decay_epochs is None else clock.epoch / self.decay_epochs
@@ -115,9 +123,9 @@ class FastCLIP(ISogCLR):
     def parameter_groups(self) -> list[ParameterGroup]:
         if self.version != "v3":
             return []
-        return [ParameterGroup((self.temperature,), weight_decay=0.0, lr_factor=self.lr_factor)]
+        return [ParameterGroup((self.parameter,), weight_decay=0.0, lr_factor=self.lr_factor)]
 
     def after_step(self) -> None:
         if self.version == "v3":
             low, high = self.tau_min, self.tau_max
-            clamp_(self.temperature, *((-math.log(high), -math.log(low)) if self.in_logs else (low, high)))
+            clamp_(self.parameter, *((-math.log(high), -math.log(low)) if self.in_logs else (low, high)))

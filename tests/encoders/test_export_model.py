@@ -150,13 +150,29 @@ def test_the_logit_scale_is_the_one_that_was_learned(
         assert 0 < abs(float(after.logit_bias.detach()) + 10) < 0.021
 
 
-def test_a_parameter_that_is_read_otherwise_is_no_logit_scale() -> None:
-    """FastCLIP's is -log tau, or tau."""
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [
+        ({"learned": "log-scale"}, -np.log(0.05)),
+        ({"learned": "temperature"}, -np.log(0.05)),
+        ({"version": "v1"}, 3.0),
+        ({"version": "v2"}, 3.0),
+    ],
+)
+def test_of_fastclip_one_learned_temperature_is_the_logit_scale(options: dict[str, str], scale: float) -> None:
+    """Whether tau or -log tau is learned; not one that is constant, or one for each sample."""
     model = torch.nn.Module()
     model.logit_scale = torch.nn.Parameter(torch.tensor(3.0))
-    for learned in ("log-scale", "temperature"):
-        carry_scale(model, create_method("fastclip", num_samples=8, learned=learned))
-        assert model.logit_scale.item() == 3
+    carry_scale(model, create_method("fastclip", num_samples=8, tau=0.05, **options))
+    assert model.logit_scale.item() == pytest.approx(scale)
+
+
+def test_a_parameter_that_is_read_otherwise_is_no_logit_scale() -> None:
+    model, method = torch.nn.Module(), create_method("infonce", num_samples=8)
+    model.logit_scale = torch.nn.Parameter(torch.tensor(3.0))
+    method.temperature = torch.nn.Parameter(torch.tensor(0.05))
+    carry_scale(model, method)
+    assert model.logit_scale.item() == 3
 
 
 @pytest.mark.parametrize("text", ["0,x", "0,,1", "0,1.5", "-.1"])
@@ -198,7 +214,7 @@ def test_interpolated_weights_are_those_of_the_library_by_hand(
     assert exit_code(*wanted, *MOVED, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told[2]["results"] == json.loads(Path(run).read_text())["results"]
-    assert exit_code("evaluate", "transformers:moved", "--recipe", "short.toml", *wanted[2:6], *MOVED, "--json") == 0
+    assert exit_code("evaluate", "transformers:moved", "--recipe", "short.toml", *wanted[2:6], "--json") == 0
     assert told[0]["results"] == json.loads(capsys.readouterr().out)["results"]
     assert exit_code(*wanted, *MOVED) == 0
     assert capsys.readouterr().out.splitlines()[1].split() == ["alpha", "retrieval.r_mean", "cifar10.top1"]

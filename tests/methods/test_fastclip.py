@@ -65,7 +65,7 @@ def test_matches_the_naive_twin(version: str, eps: float) -> None:
         assert_close(gradients(loss.total, batch), gradients(pull, batch), 1e-6)
         if version == "v3":
             ours, theirs = (
-                torch.autograd.grad(t, p)[0] for t, p in ((loss.total, method.temperature), (pull, naive.tau))
+                torch.autograd.grad(t, p)[0] for t, p in ((loss.total, method.parameter), (pull, naive.tau))
             )
             torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-6)
     state = method.state_dict()
@@ -99,12 +99,12 @@ def test_the_temperature_learns_without_decay_and_stays_in_its_range(learned: st
     loss = method(next(batches()), NOW)
     loss.total.backward()
     (group,) = method.parameter_groups()
-    assert group.parameters == (method.temperature,)
+    assert group.parameters == (method.parameter,)
     assert (group.weight_decay, group.lr_factor) == (0, 0.2)
     assert loss.gauges["temperature"].item() == pytest.approx(0.25, rel=1e-6)
     for far, bound in ((9.0, 0.01 if learned == "log-scale" else 1.0), (-9.0, 1.0 if learned == "log-scale" else 0.01)):
         with torch.no_grad():
-            method.temperature.fill_(far)
+            method.parameter.fill_(far)
         method.after_step()
         assert method(next(batches()), NOW).gauges["temperature"].item() == pytest.approx(bound, rel=1e-6)
 
@@ -113,7 +113,7 @@ def test_the_log_scale_has_the_chain_rules_gradient() -> None:
     slopes = []
     for learned in ("temperature", "log-scale"):
         method = make("v3", learned=learned, tau=0.25)
-        slopes.append(torch.autograd.grad(method(next(batches()), NOW).total, method.temperature)[0].item())
+        slopes.append(torch.autograd.grad(method(next(batches()), NOW).total, method.parameter)[0].item())
     assert slopes[1] == pytest.approx(-0.25 * slopes[0], rel=1e-6)
 
 
