@@ -10,7 +10,6 @@ from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, par
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.registry import tasks
-from benchsuite.setup import MODEL
 
 if TYPE_CHECKING:
     from benchsuite.encoders.evaluate import Evaluation
@@ -56,7 +55,7 @@ def evaluate(
     ] = None,
     pretrained: Annotated[
         str | None,
-        typer.Option("--model", help="Where the pretrained model of the run or recipe is now.", metavar="MODEL"),
+        typer.Option("--model", help="With --interpolate: where the pretrained model is now.", metavar="MODEL"),
     ] = None,
     as_json: AsJson = False,
     plugin: Plugins = None,
@@ -74,6 +73,8 @@ def evaluate(
     from benchsuite.models.judged import interpolated, judged
 
     alphas = parse_shares(interpolate) if interpolate else []
+    if pretrained and not alphas:
+        raise UsageError(f"--model {pretrained}: it is for --interpolate. {model} is what is evaluated: leave it out.")
     bare = [text for text in data or () if "=" not in text]
     folders = parse_folders([text for text in data or () if "=" in text])
     named = list(dict.fromkeys([*bare, *(name for name in folders if "." not in name)]))
@@ -88,7 +89,7 @@ def evaluate(
         },
         recipe=recipe,
         dataset=next(iter([*named, *of_options]), None),
-        folders=folders | ({MODEL: pretrained} if pretrained else {}),
+        folders=folders,
     )
     show_reading()
     opened = judged(model)

@@ -156,7 +156,7 @@ def _of_recipe(model: Judged, name: str, folders: Mapping[str, str]) -> Planned:
     own = dict(folders)
     for dataset in sorted({data.name for data in read_by(recipe)}):
         own = _as_the_model_takes(model, dataset, own)
-    setup = resolve_setup(recipe, next(iter(recipe.backbones)), own)
+    setup = resolve_setup(recipe, next(iter(recipe.backbones)), own, towers=False)
     return Planned(setup.data, setup.protocols)
 
 

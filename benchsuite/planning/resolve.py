@@ -24,12 +24,15 @@ def resolve_setup(
     folders: Mapping[str, str] = NOTHING,
     variants: Sequence[str] = (),
     replicate: int | None = None,
+    towers: bool = True,
 ) -> Setup:
     """The recipe on a backbone with the data's digests and the protocols' versions and options filled in.
 
-    With a replicate's number, on data of its own wherever the dataset can be drawn or cut anew.
+    With a replicate's number, on data of its own wherever the dataset can be drawn or cut anew. Without `towers`,
+    the models that they are sides of are not opened.
     """
-    setup = with_models(recipe.setup(backbone, variants), folders)
+    setup = recipe.setup(backbone, variants)
+    setup = with_models(setup, folders) if towers else setup
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
     errors: dict[str, list[str]] = {}
     of_data: list[str] = []

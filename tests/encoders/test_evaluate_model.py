@@ -467,6 +467,29 @@ def test_a_recipe_gives_data_and_protocols(
     assert "no protocol of task geometry can be evaluated" in capsys.readouterr().err
 
 
+def test_the_model_that_is_named_is_evaluated_and_not_the_recipes(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The recipe's own need not even be there: its data are read as the named model takes them."""
+    write_image_folder(tmp_path / "photos", 40)
+    model, data = f"transformers:{folders['transformers']}", ("--data", f"pairs={tmp_path / 'photos'}", "--json")
+    side = '{ model = "transformers:nowhere" }'
+    towers = f'text = {side}\nbackbones.CLIP = {{ description = "CLIP", tower = {side} }}\n'
+    rest = "optimizer = { lr = 1e-3 }\ntraining = { batch = 8, steps = 1 }\nprojection = { width = 8 }\n"
+    about = 'title = "t"\ntrack = "pairs"\ndescription = "d"\nseeds = 1\ndata = { name = "pairs" }\n'
+    (tmp_path / "own.toml").write_text(f'{about}{towers}{rest}protocols.retrieval = {{ task = "retrieval" }}\n')
+    told = []
+    for given in (("--recipe", tmp_path / "own.toml"), ("--task", "retrieval")):
+        assert exit_code("evaluate", model, *given, *data) == 0
+        out = capsys.readouterr().out
+        told.append(json.loads(out[out.index("{") :]))
+    assert told[0]["model"] == told[1]["model"]
+    assert told[0]["data"] == told[1]["data"]
+    assert told[0]["results"] == told[1]["results"]
+    assert exit_code("evaluate", model, "--recipe", tmp_path / "own.toml", "--model", model, *data) == 2
+    assert "it is for --interpolate" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
