@@ -151,6 +151,13 @@ class Tower(Part):
         """Whether it is the model's own that embeds."""
         return bool(self.model) and self.library != TIMM and self.projection == "kept"
 
+    @property
+    def trained(self) -> str:
+        """How much of it is trained, in words."""
+        words = {"none": "frozen", "all": "all", "lora": f"LoRA of rank {self.lora.rank}"}
+        projection = ", a new projection" * (self.projection == "new")
+        return words.get(self.train, f"{self.train} block{'s' * (self.train != 'last 1')}") + projection
+
     def given(self, folders: Mapping[str, str]) -> str | None:
         """What replaces its model among the folders: a model of images and texts does not stand for one of images."""
         other = folders.get(MODEL, "")
@@ -413,6 +420,13 @@ class Setup(Settings):
         if self.image and self.text:
             return "pair"
         return "image" if self.image else "text"
+
+    @property
+    def trained(self) -> str:
+        """Of pretrained towers, how much is trained, in words; empty if none is."""
+        towers = [(side, tower) for side, tower in (("image", self.image), ("text", self.text)) if tower]
+        own = [f"{side} tower {tower.trained}" for side, tower in towers if tower.model or dict(tower)["pretrained"]]
+        return f"trained: {'; '.join(own)}" if own else ""
 
     def called(self, backbone: str) -> str:
         """A backbone's name, with the pretrained model that its tower is a side of here."""

@@ -252,6 +252,7 @@ def summary(
     yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
     splits = open_dataset(work.runs[0].setup.data).manifest().splits
     yield f"data of a replicate: {', '.join(f'{number:,} {name}' for name, number in splits.items())}"
+    yield from work.trained
     if (factor := read_recipe(asked.recipe).temperature_factor) != 1:
         yield f"the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values"
     whose = f"{', '.join(dict.fromkeys(brought))}; --again trains them here"

@@ -81,7 +81,7 @@ def run(
         if dry_run:
             time = duration([planned] if wanted else [], session.workplace.jobs_for([planned]), store.read().records)
             state = "to do" if wanted else "stored"
-            say(f"{state}  {planned.run_id}  {planned.label}{time}")
+            say(f"{state}  {planned.run_id}  {planned.label}{time}", *filter(None, [planned.setup.trained]))
             if as_json:
                 say_json({"run_id": planned.run_id, "label": planned.label, "state": state})
             return

@@ -238,6 +238,15 @@ class TableWork:
         kept = [run.run_id for run in self.runs if run.keep_weights and self.state(run) == "stored"]
         return sum(self.contents.records[run_id].weights is None for run_id in kept)
 
+    @property
+    def trained(self) -> list[str]:
+        """How much of pretrained towers is trained; where rows differ in it, in which."""
+        rows: dict[str, dict[str, None]] = {}
+        for run in self.runs:
+            if text := run.setup.trained:
+                rows.setdefault(text, {})[run.row] = None
+        return [f"{text} ({', '.join(own)})" if len(rows) > 1 else text for text, own in rows.items()]
+
     def state(self, run: Run) -> str:
         """Whether a run is stored, to be done, or stored in a file that is refused.
 
@@ -262,6 +271,7 @@ class TableWork:
                 rows.setdefault(f"{table}{run.row}{how}", Counter())[self.state(run)] += 1
         return [
             *(f"  to search  {row}: {how_many}" for row, how_many in self.trials.to_search),
+            *(f"  {line}" for line in self.trained),
             *(f"  {row}: {', '.join(counts(states))}" for row, states in rows.items()),
             *(f"  not run  {plan.request.table} {what}" for plan in self.plans for what in plan.not_run),
         ]

@@ -227,6 +227,31 @@ def test_interpolated_weights_are_those_of_the_library_by_hand(
     assert exit_code(*wanted[:-1], "0,2") == 2
 
 
+def test_a_dry_run_says_what_is_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By `run`, `compare` and `repro` alike, and in which rows where these differ."""
+    write_image_folder(tmp_path / "photos", 40)
+    transformers_clip(tmp_path / "given")
+    towers = SHORT.replace("TRAIN", 'train = "lora", projection = "new"', 1).replace("TRAIN", 'train = "last 1"')
+    primary = 'primary.retrieval = { metric = "t2i_r10", difference = 0.01 }\n'
+    (tmp_path / "short.toml").write_text(towers + primary)
+    given = ("--recipe", "short.toml", "--data", "pairs=photos", "--model", "transformers:given", "--dry-run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchsuite.work.duration.seconds_of", lambda run: 1.0)
+        for command in (("run", "infonce"), ("compare", "infonce", "siglip")):
+            out = in_this_process(tmp_path, *command, *given)
+            said = "trained: image tower LoRA of rank 8, a new projection; text tower last 1 block"
+            assert out.splitlines().count(said) == 1, out
+    rows = ("--rows", "RN50/InfoNCE", "--rows", "ViT-B/16/InfoNCE")
+    monkeypatch.chdir(tmp_path)
+    exit_code("repro", "temo/table1", "--scale", "finetune", *rows, *given[2:])  # refused: too few pictures for a batch
+    out = capsys.readouterr().out
+    assert "  trained: image tower last 2 blocks; text tower last 2 blocks (RN50 (transformers:given) " in out
+    assert "  trained: image tower all; text tower last 2 blocks (ViT-B/16 (transformers:given) " in out
+    assert "trained" not in in_this_process(tmp_path, "run", "infonce", "--recipe", "scenes-small", "--dry-run")
+
+
 @pytest.mark.slow
 def test_losses_are_compared_on_the_model_that_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its runs are the rows', though the recipe names another model: the request knows it by its weights. A set that
