@@ -59,7 +59,7 @@ def tune(
     if trials == 0:
         raise UsageError("--trials 0: a search has at least one trial.")
     subjects, problems = find_subjects(what, options, scale, recipe, parse_seeds(replicates), regime, trials)
-    if backbone and not (subjects := [one for one in subjects if one.label.partition("/")[0] == backbone]):
+    if backbone and not (subjects := [one for one in subjects if f"{one.label}/".startswith(f"{backbone}/")]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
     work, store = TrialWork.of(subjects, options.results, anew=True), session.store
     runs = [trial.run for trial in work.to_do]

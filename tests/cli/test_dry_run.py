@@ -86,3 +86,12 @@ def test_without_data_a_table_s_dry_run_says_what_a_run_takes(
     assert "recipe cc3m-paper: a run sees 86,999,040 pairs: about 13 hours of a GPU" in said.out
     assert "shared by up to 8" in said.out
     assert "cc3m: no folder was given" in said.err
+
+
+def test_tune_takes_a_backbone_with_a_slash(in_process: None, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("tune", "temo/table1", "--scale", "latents", "--replicates", "1", "--dry-run", "--regime", "printed")
+    assert exit_code(*command, "--backbone", "ViT-B/16") == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert len(rows) == 5
+    assert all(row.startswith("  ViT-B/16 ") for row in rows)
+    assert exit_code(*command, "--backbone", "ViT-B/1") == 2
