@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchsuite.models.saved import Encoder, load_encoder
     from benchsuite.registry import register_dataset, register_embedding, register_method, register_task
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _PLACES = {
     "analysis.results": ("load_agreement", "load_results", "load_table", "load_trials"),

@@ -20,7 +20,8 @@ LEAST, MOST = 2, 98
 def recipe_for(data: str, names: Iterable[str], pretrained: bool = False) -> str:
     """The recipe that compares methods on a dataset: one with searches if there is any, of several the shortest one.
 
-    Of recipes whose towers are pretrained or not, first such as are asked for.
+    Of recipes whose towers are pretrained or not, first such as are asked for. One that judges by graded
+    relevancy is for the tables that do: it is last.
     """
     serves = frozenset.intersection(*map(_serves, names))
     every = {name: read_recipe(name) for name in recipe_names()}
@@ -34,10 +35,12 @@ def recipe_for(data: str, names: Iterable[str], pretrained: bool = False) -> str
     if not fitting:
         raise UsageError(f"--data {data}: none of its recipes, {', '.join(on_data)}, trains {', '.join(names)}.")
 
-    def place(name: str) -> tuple[bool, bool, int, str]:
+    def place(name: str) -> tuple[bool, bool, bool, int, str]:
         setup, recipe = setups[name], fitting[name]
         has_model = any(tower and tower.model for tower in (setup.image, setup.text))
-        return has_model != pretrained, recipe.tuning is None, recipe.training.steps * recipe.training.batch, name
+        judged = {protocol.task for protocol in recipe.tuning.protocols.values()} if recipe.tuning else set()
+        size = recipe.training.steps * recipe.training.batch
+        return has_model != pretrained, recipe.tuning is None, "multi-instance-retrieval" in judged, size, name
 
     return min(fitting, key=place)
 
