@@ -154,7 +154,7 @@ class Tower(Part):
     @property
     def trained(self) -> str:
         """How much of it is trained, in words."""
-        words = {"none": "frozen", "all": "all", "lora": f"LoRA of rank {self.lora.rank}"}
+        words = {"none": "frozen", "all": "whole", "lora": f"LoRA of rank {self.lora.rank}"}
         projection = ", a new projection" * (self.projection == "new")
         return words.get(self.train, f"{self.train} block{'s' * (self.train != 'last 1')}") + projection
 
@@ -425,8 +425,8 @@ class Setup(Settings):
     def trained(self) -> str:
         """Of pretrained towers, how much is trained, in words; empty if none is."""
         towers = [(side, tower) for side, tower in (("image", self.image), ("text", self.text)) if tower]
-        own = [f"{side} tower {tower.trained}" for side, tower in towers if tower.model or dict(tower)["pretrained"]]
-        return f"trained: {'; '.join(own)}" if own else ""
+        own = [f"{side} tower: {tower.trained}" for side, tower in towers if tower.model or dict(tower)["pretrained"]]
+        return f"training: {'; '.join(own)}" if own else ""
 
     def called(self, backbone: str) -> str:
         """A backbone's name, with the pretrained model that its tower is a side of here."""

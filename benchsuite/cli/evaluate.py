@@ -74,7 +74,9 @@ def evaluate(
 
     alphas = parse_shares(interpolate) if interpolate else []
     if pretrained and not alphas:
-        raise UsageError(f"--model {pretrained}: it is for --interpolate. {model} is what is evaluated: leave it out.")
+        raise UsageError(
+            f"--model {pretrained} is for --interpolate alone: {model} is what is evaluated. Leave --model out."
+        )
     bare = [text for text in data or () if "=" not in text]
     folders = parse_folders([text for text in data or () if "=" in text])
     named = list(dict.fromkeys([*bare, *(name for name in folders if "." not in name)]))

@@ -48,6 +48,7 @@ def tune(
     interruption, the same command continues. `benchsuite repro` does the same, and then runs the best trial of each.
     """
     from benchsuite.execution.preflight import require_ready
+    from benchsuite.records.trials import add_trials
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import duration
     from benchsuite.work.session import failure
@@ -59,7 +60,7 @@ def tune(
     if trials == 0:
         raise UsageError("--trials 0: a search has at least one trial.")
     subjects, problems = find_subjects(what, options, scale, recipe, parse_seeds(replicates), regime, trials)
-    if backbone and not (subjects := [one for one in subjects if f"{one.label}/".startswith(f"{backbone}/")]):
+    if backbone and not (subjects := [one for one in subjects if one.backbone == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
     work, store = TrialWork.of(subjects, options.results, anew=True), session.store
     runs = [trial.run for trial in work.to_do]
@@ -73,6 +74,8 @@ def tune(
         store.require_writable()
         failed = session.do_trials(work)
         work = TrialWork.of(subjects, options.results, anew=True)
+        for content in work.shared:
+            add_trials(store.folder, content)
         say(*map(outcome_line, outcomes(work)), *starmap(climb_line, climbs(work)), f"trials: {folder}")
     if as_json:
         say_json({"methods": outcomes(work), "to_do": len(work.to_do), "trials": str(folder)})

@@ -138,7 +138,8 @@ def _of_collection(model: Judged, name: str, wanted: Wanted) -> Planned:
             protocols[each] = resolve_protocol(usual.model_copy(update=given), folders)
         else:
             lacks[kind].append(each)
-    if unread := unread_under(root, names):
+    alone = len(names) == 1
+    if not alone and (unread := unread_under(root, names)):
         lacks["there, but of no dataset of it"] = unread
     told = "; ".join(f"{why}: {', '.join(left)}" for why, left in lacks.items())
     note = f"{len(protocols)} of the {len(names)} datasets of {name} are evaluated"
@@ -147,7 +148,7 @@ def _of_collection(model: Judged, name: str, wanted: Wanted) -> Planned:
     note += f". Left out, {told}." if told else "."
     (first, *_) = protocols.values()
     assert first.data
-    return Planned(first.data, protocols, [note], name)
+    return Planned(first.data, protocols) if alone else Planned(first.data, protocols, [note], name)
 
 
 def _of_recipe(model: Judged, name: str, folders: Mapping[str, str]) -> Planned:

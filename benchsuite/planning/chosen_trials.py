@@ -42,18 +42,22 @@ class Trials:
         """What the searches of subjects take from benchsuite; none if the folder has all."""
         keys = {subject.key for subject in subjects}
         trials = (one for one in (self.shipped.trials if self.shipped else ()) if one.subject in keys)
-        return self._lacked(trials, self.shipped, self.file)
+        return self._lacked(trials, self.file)
 
     def shared(self, subjects: Iterable[Subject]) -> TrialsFile | None:
-        """What searches take from others that drew the same; none if the folder, or benchsuite, has all as theirs."""
+        """What searches take from others that drew the same; none if they have all trials of their own."""
         trials = (trial for subject in subjects for trial in self.of(subject))
-        return self._lacked(trials, self.file or self.shipped, self.file, self.shipped)
+        return self._lacked(trials, self.file, self.shipped)
 
-    def _lacked(self, trials: Iterable[Trial], like: TrialsFile | None, *files: TrialsFile | None) -> TrialsFile | None:
+    def _lacked(self, trials: Iterable[Trial], *files: TrialsFile | None) -> TrialsFile | None:
         """A file of the trials that these files lack."""
         there = {(trial.subject, trial.number) for file in files if file for trial in file.trials}
         new = [trial for trial in trials if (trial.subject, trial.number) not in there]
-        return like.model_copy(update={"trials": new}) if like and new else None
+        if not new:
+            return None
+        known = [file for file in (self.shipped, self.file) if file]
+        setups = {key: setup for file in known for key, setup in file.setups.items()}
+        return known[0].model_copy(update={"setups": setups, "trials": new})
 
     @cached_property
     def _by_subject(self) -> Mapping[stored_trials.Subject, Sequence[Trial]]:
@@ -67,6 +71,10 @@ class Trials:
             for trial in found
         }
 
+    @cached_property
+    def _searched(self) -> frozenset[tuple[str, str]]:
+        return frozenset((setup_id, method) for setup_id, method, *_ in self._by_subject)
+
     def of(self, subject: Subject) -> list[Trial]:
         """The first trials of a subject, as many as it is to have if there are so many.
 
@@ -74,7 +82,7 @@ class Trials:
         both regimes search the learning rate alone.
         """
         own = {trial.number: trial for trial in self._by_subject.get(subject.key, ())}
-        if len(own) < subject.trials and any(setup == subject.setup.setup_id for setup, _, _ in self._by_draw):
+        if len(own) < subject.trials and (subject.setup.setup_id, subject.method) in self._searched:
             own = {**{number: one for number in range(subject.trials) if (one := self._shared(subject, number))}, **own}
         return [own[number] for number in range(subject.trials) if number in own]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchsuite.errors import UsageError
 from benchsuite.planning.columns import require_metric
-from benchsuite.planning.recipe import Recipe, Tuning
+from benchsuite.planning.recipe import Recipe, Tuning, read_recipe
 from benchsuite.planning.resolve import resolve_method
 from benchsuite.planning.search_space import ATTEMPTS, LEARNING_RATE, around, draws, space
 from benchsuite.records import trials as stored
@@ -42,6 +42,12 @@ class Subject:
     """How many times the setup's steps a trial trains."""
     count: int | None = None
     """How many trials a user asks for, if not for the rule's number."""
+
+    @property
+    def backbone(self) -> str:
+        """That of its label; names of backbones have slashes, too."""
+        known = (name for name in read_recipe(self.recipe).backbones if f"{self.label}/".startswith(f"{name}/"))
+        return max(known, key=len)
 
     @property
     def trials(self) -> int:

@@ -1,8 +1,9 @@
 """What a comparison came to, in lines for the terminal: who is better, by how much, how sure, and at what cost."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
+from shlex import quote
 from statistics import fmean, median
 
 from benchsuite.analysis.both_regimes import InBothRegimes
@@ -80,23 +81,23 @@ def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:
         yield from _best_line(view)
 
 
-def _best(view: TableView) -> TableRow:
+def _best(rows: Iterable[TableRow], view: TableView) -> TableRow:
     """The row with the best mean on the first column."""
     sign = -1 if view.columns[0].better == "lower" else 1
-    return max(view.rows, key=lambda row: -inf if (mean := row.cells[0].mean) is None else sign * mean)
+    return max(rows, key=lambda row: -inf if (mean := row.cells[0].mean) is None else sign * mean)
 
 
 def _best_line(view: TableView) -> Iterator[str]:
     """Of three rows or more: which is the best, and than which others it is significantly better."""
     ranks = [(row, rank) for row in view.rows if (rank := view.rank(row, row.cells[0]))]
     if len(ranks) > 2:
-        name = row_name((best := _best(view)).key)
-        beaten = ", ".join(row.shown for row, rank in ranks if name in rank.beaten_by)
-        tied = ", ".join(row.shown for row, rank in ranks if name in rank.tied_with)
-        than = f", significantly better than {beaten}" * bool(
-            beaten
-        ) + f", not significantly better than {tied}" * bool(tied)
-        yield f"best mean: {best.shown}{than} (paired t-tests, Holm over all pairs)"
+        best = _best((row for row, _ in ranks), view)
+        name = row_name(best.key)
+        beaten = [row.shown for row, rank in ranks if name in rank.beaten_by]
+        tied = [row.shown for row, rank in ranks if name in rank.tied_with]
+        told = [f"significantly better than {', '.join(beaten)}"] if beaten else []
+        told += [f"not significantly better than {', '.join(tied)}"] if tied else []
+        yield f"best mean: {', '.join([best.shown, *told])} (paired t-tests, Holm over all pairs)"
 
 
 def _seconds(row: TableRow) -> float | None:
@@ -120,7 +121,7 @@ def _values(row: TableRow) -> Iterator[str]:
 
 
 def first_runs(view: TableView) -> dict[str, Record]:
-    """By row, its run in the first replicate: no test score has chosen it."""
+    """By row, its run in the first replicate, so that it is not chosen by its test score."""
     first = min((record.seed for record in view.runs), default=0)
     return {row.shown: record for row in view.rows for record in row.records if record.seed == first}
 
@@ -130,9 +131,9 @@ def run_lines(view: TableView, results: Path) -> Iterator[str]:
     if runs := first_runs(view):
         named = ", ".join(f"{shown} {record.run_id}" for shown, record in runs.items())
         yield f"runs of the first replicate, {REGIMES[view.asked.regime]}: {named}"
-        best = runs.get(_best(view).shown)
+        best = runs.get(_best(view.rows, view).shown)
         if best and best.weights:
-            yield f"next:    benchsuite weights {best.run_id} --results {results} --out towers"
+            yield f"next:    benchsuite weights {best.run_id} --results {quote(str(results))} --out towers"
 
 
 def latex_rows(views: Sequence[TableView]) -> Iterator[str]:

@@ -50,7 +50,7 @@ def without_data(name: str) -> str:
     """What one run of a recipe takes, where its data are not there to plan it."""
     training = read_recipe(name).training
     count = training.steps * training.accumulation * training.batch
-    shared = f", shared by up to {training.processes}" if training.processes > 1 else ""
+    shared = f"; up to {training.processes} GPUs can share it" if training.processes > 1 else ""
     return f"  recipe {name}: a run sees {_pairs(count)}{shared}"
 
 
@@ -58,7 +58,7 @@ def about(seconds: float) -> str:
     """A rough duration in words."""
     if seconds < 90:
         return f"about {math.ceil(seconds)} s"
-    return f"about {math.ceil(seconds / 60)} min" if seconds < 6 * 3600 else f"about {math.ceil(seconds / 3600)} hours"
+    return f"about {math.ceil(seconds / 60)} min" if seconds < 6 * 3600 else f"about {round(seconds / 3600)} hours"
 
 
 def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record | Trial]) -> float:

@@ -124,7 +124,7 @@ class Session:
             return True
 
         try:
-            self._carry_out([trial.run for trial in work.to_do], keep, "trials")
+            self._carry_out([*{trial.run.run_id: trial.run for trial in work.to_do}.values()], keep, "trials")
         finally:
             keeper.write()
         return failed

@@ -39,29 +39,30 @@ class TrialWork:
     brought: Sequence[TrialsFile] = ()
     """Those of `done` that come with benchsuite, and that the results folder lacks."""
     shared: Sequence[TrialsFile] = ()
-    """Those of `done` that the folder has as trials of other searches alone."""
+    """Those of `done` that are stored as trials of another search, and not of theirs."""
 
     @classmethod
     def of(cls, subjects: Sequence[Subject], results: Path, anew: bool) -> "TrialWork":
         """Beside what a results folder has of them; `anew`: nothing comes with benchsuite."""
         rules = {subject.recipe: subject.rule for subject in subjects}
         stored = {name: Trials.stored(recipe_name(name), rule, results, anew) for name, rule in rules.items()}
-        done, to_do = [], dict[str, TrialRun]()
+        done, to_do = [], dict[tuple[str, str], TrialRun]()
         for subject in subjects:
             trials = stored[subject.recipe]
             done.append((subject, trials.of(subject)))
             for trial in (trial_run(subject, number) for number in trials.lacks(subject)):
-                to_do.setdefault(trial.run.run_id, trial)  # the first of the searches that drew it does it
-        each = [(trials, [one for one in subjects if one.recipe == name]) for name, trials in stored.items()]
-        brought, shared = ([way(*one) for one in each] for way in (Trials.brought, Trials.shared))
+                to_do.setdefault((subject.recipe, trial.run.run_id), trial)  # the first search that drew it does it
+        own = by_key((subject.recipe, subject) for subject in subjects)
+        brought = [trials.brought(own[name]) for name, trials in stored.items()]
+        shared = [trials.shared(own[name]) for name, trials in stored.items()]
         return cls(done, [*to_do.values()], *([one for one in files if one] for files in (brought, shared)))
 
     @property
     def measured(self) -> dict[str, Trial]:
         """The stored trials by run, for estimates of time; not those that another machine measured."""
-        brought = {(trial.subject, trial.number) for content in self.brought for trial in content.trials}
+        brought = {trial.run_id for content in (*self.brought, *self.shared) for trial in content.trials}
         stored = (trial for _, trials in self.done for trial in trials if trial.cost)
-        return {trial.run_id: trial for trial in stored if (trial.subject, trial.number) not in brought}
+        return {trial.run_id: trial for trial in stored if trial.run_id not in brought}
 
     @property
     def to_search(self) -> list[tuple[str, str]]:
@@ -91,9 +92,9 @@ class TrialKeeper:
 
     def keep(self, event: Finished | Failed) -> None:
         """The scores of a trial, or that it diverged."""
-        done = self._by_run[event.run.run_id]
-        trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
-        self._waiting.append((done, trial))
+        for done in self._by_run[event.run.run_id]:
+            trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
+            self._waiting.append((done, trial))
         if time.monotonic() >= self._due:
             self.write()
 
@@ -111,8 +112,9 @@ class TrialKeeper:
         self._due = time.monotonic() + SHARE * (time.monotonic() - started)
 
     @cached_property
-    def _by_run(self) -> dict[str, TrialRun]:
-        return {trial.run.run_id: trial for trial in self.work.to_do}
+    def _by_run(self) -> dict[str, list[TrialRun]]:
+        """One for each recipe whose search drew it."""
+        return by_key((trial.run.run_id, trial) for trial in self.work.to_do)
 
 
 def spaces(work: TrialWork) -> Iterator[str]:

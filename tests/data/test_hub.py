@@ -109,9 +109,11 @@ def test_a_dry_run_says_how_much_the_hub_has_and_fetches_nothing(hub: str, tmp_p
         return subprocess.run([*command, "--dry-run"], env=environment, capture_output=True, text=True).stderr
 
     asked = dry_run()
-    assert f"cc3m: me/pairs has {sum(sizes) / 1e9:,.1f} GB in {len(sizes)} files that are not here" in asked
+    assert f"cc3m: me/pairs has {sum(sizes) / 1e6:,.1f} MB in {len(sizes)} files that are not here" in asked
     assert f"hf download me/pairs --repo-type dataset --revision {commit('a-tag')}" in asked
     assert not [*(tmp_path / "home").rglob("*.tar")]
     read(source.removeprefix("cc3m="), tmp_path, HF_ENDPOINT=hub)
     assert [*(tmp_path / "home").rglob("*.tar")]
     assert "are not here" not in dry_run()
+    environment["HF_ENDPOINT"] = "http://127.0.0.1:9"
+    assert "cc3m:" not in dry_run(), "what is in the cache needs no hub"

@@ -241,14 +241,14 @@ def test_a_dry_run_says_what_is_trained(
         patch.setattr("benchsuite.work.duration.seconds_of", lambda run: 1.0)
         for command in (("run", "infonce"), ("compare", "infonce", "siglip")):
             out = in_this_process(tmp_path, *command, *given)
-            said = "trained: image tower LoRA of rank 8, a new projection; text tower last 1 block"
+            said = "training: image tower: LoRA of rank 8, a new projection; text tower: last 1 block"
             assert out.splitlines().count(said) == 1, out
     rows = ("--rows", "RN50/InfoNCE", "--rows", "ViT-B/16/InfoNCE")
     monkeypatch.chdir(tmp_path)
     exit_code("repro", "temo/table1", "--scale", "finetune", *rows, *given[2:])  # refused: too few pictures for a batch
     out = capsys.readouterr().out
-    assert "  trained: image tower last 2 blocks; text tower last 2 blocks (RN50 (transformers:given) " in out
-    assert "  trained: image tower all; text tower last 2 blocks (ViT-B/16 (transformers:given) " in out
+    assert "  training: image tower: last 2 blocks; text tower: last 2 blocks (RN50 (transformers:given) " in out
+    assert "  training: image tower: whole; text tower: last 2 blocks (ViT-B/16 (transformers:given) " in out
     assert "trained" not in in_this_process(tmp_path, "run", "infonce", "--recipe", "scenes-small", "--dry-run")
 
 

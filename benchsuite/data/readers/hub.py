@@ -2,6 +2,7 @@
 
 import re
 from contextvars import ContextVar
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -30,11 +31,13 @@ def downloaded(dataset: str, name: str, revision: str | None, files: tuple[str, 
 
     try:
         if not fetching.get() and (lacking := sizes_to_fetch(name, revision, files)):
-            pinned = f" --revision {revision}" if revision else ""
+            asked = "".join(f" --include '{pattern}'" for pattern in files)
+            asked += f" --revision {revision}" if revision else ""
+            size = sum(lacking) / 1e6
             raise UsageError(
-                f"{dataset}: {name} has {sum(lacking) / 1e9:,.1f} GB in {len(lacking)} files that are not here, "
-                f"and a dry run fetches nothing. `hf download {name} --repo-type dataset{pinned}` does, or the "
-                "command without --dry-run."
+                f"{dataset}: {name} has {f'{size / 1e3:,.1f} GB' if size > 1e3 else f'{size:,.1f} MB'} in "
+                f"{len(lacking)} files that are not here, and a dry run does not fetch them. "
+                f"`hf download {name} --repo-type dataset{asked}` does, or the command without --dry-run."
             )
         return Path(snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=[*files] or None))
     except UsageError:
@@ -47,14 +50,17 @@ def downloaded(dataset: str, name: str, revision: str | None, files: tuple[str, 
 
 
 def sizes_to_fetch(name: str, revision: str | None, files: tuple[str, ...]) -> list[int]:
-    """Bytes of each file that the cache lacks; none where the hub must not be asked."""
-    from huggingface_hub import HfApi, constants, try_to_load_from_cache
-    from huggingface_hub.utils import filter_repo_objects
+    """Bytes of each file that the cache lacks; none where no hub answers: the cache is all there is."""
+    from huggingface_hub import HfApi, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError
 
-    if constants.HF_HUB_OFFLINE:
+    try:
+        about = HfApi().dataset_info(name, revision=revision, files_metadata=True)
+    except HfHubHTTPError:
+        raise  # it answers that there is none, or that it is gated
+    except Exception:  # no answer
         return []
-    about = HfApi().dataset_info(name, revision=revision, files_metadata=True)
     sizes = {file.rfilename: file.size or 0 for file in about.siblings or ()}
-    wanted = filter_repo_objects(sizes, allow_patterns=[*files] or None)
+    wanted = [file for file in sizes if not files or any(fnmatch(file, pattern) for pattern in files)]
     cached = {file: try_to_load_from_cache(name, file, revision=about.sha, repo_type="dataset") for file in wanted}
     return [sizes[file] for file, path in cached.items() if not isinstance(path, str)]

@@ -165,8 +165,8 @@ def _is_own(name: str) -> bool:
 
 def collection(name: str) -> Sequence[str]:
     """The datasets of one of the library's collections, or the one dataset of this name."""
-    if _is_own(name):
-        return [name]
+    if _is_own(name) or name.startswith(WDS):
+        return [name.removeprefix(WDS)]
     known: Mapping[str, Sequence[str]] = _builder().dataset_collection
     require_known("collection", name, known, "clip-benchmark: ")
     return known[name]
