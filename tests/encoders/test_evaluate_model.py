@@ -365,7 +365,7 @@ def test_scores_of_winoground_are_those_of_its_paper_and_of_clip_benchmark(
     assert ours == pytest.approx(winogrounds(images, texts))
     assert ours == pytest.approx({"text": theirs["text_acc"], "image": theirs["image_acc"], "group": theirs["acc"]})
     assert 0 < ours["group"] < ours["text"] != ours["image"] < 1
-    assert told["means"] == {"matching.text": ours["text"]}
+    assert not told["means"], "of one dataset there is no mean"
     alone = ("--task", "matching", *asked[2:4], "--data", "clip-benchmark.dataset=winoground")
     assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *alone) == 2
     assert "(Winoground: images = 2, and 1 caption each)" in capsys.readouterr().err
@@ -487,7 +487,7 @@ def test_the_model_that_is_named_is_evaluated_and_not_the_recipes(
     assert told[0]["data"] == told[1]["data"]
     assert told[0]["results"] == told[1]["results"]
     assert exit_code("evaluate", model, "--recipe", tmp_path / "own.toml", "--model", model, *data) == 2
-    assert "it is for --interpolate" in capsys.readouterr().err
+    assert "is for --interpolate alone" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

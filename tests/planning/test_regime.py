@@ -310,12 +310,14 @@ def test_a_scale_finds_the_recipe_of_a_method(folder: Path) -> None:
         recipe_at("infonce", "huge")
 
 
-def test_a_trial_that_is_shared_comes_with_its_setup(folder: Path) -> None:
-    """The other search came with benchsuite, and the folder has trials of another setup alone."""
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_trial_that_is_shared_comes_with_its_setup(folder: Path, comes: bool) -> None:
+    """The other search came with benchsuite, or is in the folder; the other file has trials of another setup alone."""
     rewrite(folder, "parts.end", 'printed = ["tau_min", "tau_max", "periods"]\nparts.end')
     searches = {regime: plan(regime=regime).subjects[0] for regime in ("tuned", "printed")}
     shipped, other = file_of([searches["tuned"]]), file_of([method_subjects("infonce", "vectors", {})[0]])
-    trials = Trials(other.model_copy(update={"setups": {}}), shipped)
+    files = [other.model_copy(update={"setups": {}}), shipped]
+    trials = Trials(*(files if comes else reversed(files)))
     shared = trials.shared([searches["printed"]])
     assert shared is not None
     assert [(trial.regime, trial.number) for trial in shared.trials] == [("printed", 0), ("printed", 1), ("printed", 2)]
