@@ -58,6 +58,16 @@ def forgetful_folders() -> Iterator[None]:
     use_folders(())
 
 
+@pytest.fixture(autouse=True)
+def forgetful_choices(own_cache: Path) -> Iterator[None]:
+    """What a command chose for this machine, for it and all that it starts, is forgotten after its test."""
+    chosen = {name: value for name, value in os.environ.items() if name.startswith("BENCHSUITE_")}
+    yield
+    for name in [name for name in os.environ if name.startswith("BENCHSUITE_") and name not in chosen]:
+        del os.environ[name]
+    os.environ.update(chosen)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def forked_pairs() -> Iterator[None]:
     """The two processes of the conformance checks are forked; a leaderboard's workflow checks with spawned ones."""

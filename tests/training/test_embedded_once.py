@@ -20,12 +20,6 @@ Make = Callable[..., Setup]
 FROZEN = {"train": "none", "projection": "new"}
 
 
-@pytest.fixture(autouse=True)
-def nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that ran in this process before may have chosen to skip bad pictures for all that come after."""
-    monkeypatch.delenv("BENCHSUITE_SKIP_BAD_PICTURES", raising=False)
-
-
 @pytest.fixture
 def at_every_step(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """`trained`, with every tower run at every step."""

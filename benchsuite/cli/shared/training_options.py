@@ -12,7 +12,6 @@ import typer
 
 from benchsuite.cli.shared.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import say
-from benchsuite.data.readers.hub import fetching
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
 from benchsuite.running import Activations, Running, Way, require_trainable_here
@@ -31,6 +30,8 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def expanded(**given: Any) -> None:
+        from benchsuite.data.readers.hub import fetching
+
         made = {
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()

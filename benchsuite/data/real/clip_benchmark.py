@@ -52,14 +52,13 @@ OWN = "clip-benchmark"
 
 @register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
 class ClipBenchmark(PairDataset):
-    """Test images of a dataset of clip-benchmark: one of the 17 of TeMo's Table 7, SugarCrepe, Winoground, a
-    multilingual set in one language, or a webdataset.
+    """Test images of a dataset of clip-benchmark: TeMo's Table 7, SugarCrepe, Winoground, multilingual, webdatasets.
 
-    The 17 are read by the library (the extra zeroshot), the others without it. Class names and the set of templates
-    "clip-benchmark" are the library's for that dataset, or those in the folder of a webdataset; imagenet-7, cifar-18,
-    number and names are available for all, imagenet-80 for the 17. Sets for retrieval have captions and no classes,
-    SugarCrepe's images a right caption and a wrong one, Winoground's one that is wrong for the other of two images.
-    Only a name on the hub is downloaded.
+    The 17 of Table 7 are read by the library (the extra zeroshot), the others without it. Class names and the set of
+    templates "clip-benchmark" are the library's for that dataset, or those in the folder of a webdataset; imagenet-7,
+    cifar-18, number and names are available for all, imagenet-80 for the 17. Sets for retrieval have captions and no
+    classes, SugarCrepe's images a right caption and a wrong one, Winoground's one that is wrong for the other of two
+    images. Only a name on the hub is downloaded.
     """
 
     dataset: Name | Crepe | Literal["winoground"] | Captions | Wds
