@@ -13,16 +13,23 @@ from benchsuite.records.schema import searches_of
 COMMAND = ("repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--jobs", "1", "--replicates", "2")
 
 
-@pytest.mark.slow
-def test_trials_that_both_regimes_draw_are_trained_once_and_are_of_both(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None) -> Path:
+    """A folder whose table fixes all that its method declares."""
     monkeypatch.chdir(tmp_path)
-    table = tiny_tuning.own_folder(tmp_path / "own") / "papers" / f"{tiny_tuning.NAME}.toml"
+    folder = tiny_tuning.own_folder(tmp_path / "own")
+    table = folder / "papers" / f"{tiny_tuning.NAME}.toml"
     table.write_text(
         table.read_text().replace("[[columns]]", 'printed = ["tau_min", "tau_max", "periods"]\n[[columns]]', 1)
     )
-    recipe = tmp_path / "own" / "recipes" / "vectors.toml"
+    return folder
+
+
+@pytest.mark.slow
+def test_trials_that_both_regimes_draw_are_trained_once_and_are_of_both(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = own / "recipes" / "vectors.toml"
     recipe.write_text(recipe.read_text().replace("trials = 3", "trials = 3\nprinted_trials = 2"))
 
     assert exit_code(*COMMAND, "--rows", "mlp/TS") == 0
@@ -40,13 +47,8 @@ def test_trials_that_both_regimes_draw_are_trained_once_and_are_of_both(
 
 @pytest.mark.slow
 def test_what_one_regime_has_searched_serves_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None, capsys: pytest.CaptureFixture[str]
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    table = tiny_tuning.own_folder(tmp_path / "own") / "papers" / f"{tiny_tuning.NAME}.toml"
-    table.write_text(
-        table.read_text().replace("[[columns]]", 'printed = ["tau_min", "tau_max", "periods"]\n[[columns]]', 1)
-    )
     rows = ("--rows", "mlp/TS", "--trials", "2")
     assert exit_code(*COMMAND, *rows, "--regime", "tuned") == 0
     capsys.readouterr()
