@@ -23,6 +23,11 @@ GROUPS = ("head", "medium", "tail")
 """Of classes by their size in the training data."""
 
 
+def up_to(k: int, ranks: Ranks) -> Ranks:
+    """Ranks to store: those beyond k, which no number needs, as k + 1. They take half the room of the whole ones."""
+    return {name: np.minimum(each, k + 1) for name, each in ranks.items()}
+
+
 def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
     """Share of queries whose answer is among the first k."""
     return float((ranks <= k).mean())
@@ -40,35 +45,37 @@ def medians(ranks: Ranks) -> dict[str, float]:
 
 
 def retrieval(ranks: Ranks) -> Scores:
-    """Recalls and median ranks, by direction."""
+    """Recalls and median ranks, by direction. Ranks are stored up to the median, or to 10."""
     counts = {direction: len(each) for direction, each in ranks.items()}
-    return Scores(recalls(ranks), counts, ranks, medians(ranks))
+    middle = max(int(np.partition(each, len(each) // 2)[len(each) // 2]) for each in ranks.values())
+    return Scores(recalls(ranks), counts, up_to(max(middle, *CUTS), ranks), medians(ranks))
 
 
 def tail(ranks: Ranks) -> Scores:
     """R@1/10 by direction, for each group of classes."""
     metrics = {f"{way}_r{k}_{g}": recall(ranks[f"{way}_{g}"], k) for g in GROUPS for way in WAYS for k in (1, 10)}
     counts = {way: sum(len(ranks[f"{way}_{g}"]) for g in GROUPS) for way in WAYS}
-    return Scores(metrics, {**counts, **{name: len(each) for name, each in ranks.items()}}, ranks)
+    return Scores(metrics, {**counts, **{name: len(each) for name, each in ranks.items()}}, up_to(10, ranks))
 
 
 def zero_shot(ranks: Ranks) -> Scores:
     """Top-1/3/5/10, from each picture's rank of its class; only of k below the number of classes."""
     tops = [k for k in TOPS if k == 1 or k < int(ranks["classes"][0])]
     metrics = {f"top{k}": recall(ranks["class"], k) for k in tops}
-    return Scores(metrics, {"pictures": len(ranks["class"])}, ranks)
+    stored = {"classes": ranks["classes"], **up_to(max(TOPS), {"class": ranks["class"]})}
+    return Scores(metrics, {"pictures": len(ranks["class"])}, stored)
 
 
 def classification(ranks: Ranks) -> Scores:
     """Top-1/5, from each sample's rank of its class."""
     metrics = {f"top{k}": recall(ranks["class"], k) for k in FIRST}
-    return Scores(metrics, {"samples": len(ranks["class"])}, ranks)
+    return Scores(metrics, {"samples": len(ranks["class"])}, up_to(max(FIRST), ranks))
 
 
 def plain_neighbours(ranks: Ranks) -> Scores:
     """Accuracy for each number of neighbours."""
     metrics = {f"k{k}_top1": recall(ranks[f"k{k}"], 1) for k in PLAIN}
-    return Scores(metrics, {"samples": len(ranks["k1"])}, ranks)
+    return Scores(metrics, {"samples": len(ranks["k1"])}, up_to(1, ranks))
 
 
 def mmvp(ranks: Ranks) -> Scores:
@@ -76,7 +83,7 @@ def mmvp(ranks: Ranks) -> Scores:
     metrics = {name: float(both(each).mean()) for name, each in ranks.items()}
     pairs = sum(len(each) for each in ranks.values()) // 2
     average = float(np.mean(list(metrics.values())))
-    return Scores({**metrics, "average": average}, {"pairs": pairs}, ranks)
+    return Scores({**metrics, "average": average}, {"pairs": pairs}, up_to(1, ranks))
 
 
 def both(ranks: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
@@ -89,7 +96,8 @@ def matching(ranks: Ranks, images: int) -> Scores:
     first = {way: (each.reshape(-1, images) == 1).all(1) for way, each in ranks.items()}
     if images > 1:
         first["group"] = first["text"] & first["image"]
-    return Scores({way: float(each.mean()) for way, each in first.items()}, {"instances": len(first["text"])}, ranks)
+    metrics = {way: float(each.mean()) for way, each in first.items()}
+    return Scores(metrics, {"instances": len(first["text"])}, up_to(1, ranks))
 
 
 def sentence_transfer(ranks: Ranks) -> Scores:

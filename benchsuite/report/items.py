@@ -28,7 +28,7 @@ SHOWN = 12
 RECALL = re.compile(r"(i2t|t2i)_r(\d+)")
 Items = Sequence[tuple[str, str]]
 """Of each item what it shows, and its caption."""
-Query = tuple[str, str, int, int]
+Query = tuple[str, str, str, str]
 """What was asked and the right answer, which has these ranks under two rows."""
 
 
@@ -93,9 +93,15 @@ class Single:
         ours, theirs = self.ranks[self.seed]
         alone = (ours <= self.within) & (theirs > self.within), (theirs <= self.within) & (ours > self.within)
         first, second = (
-            [(*asked[n], int(ours[n]), int(theirs[n])) for n in np.flatnonzero(one)[:SHOWN]] for one in alone
+            [(*asked[n], _rank(ours, n), _rank(theirs, n)) for n in np.flatnonzero(one)[:SHOWN]] for one in alone
         )
         return first, second
+
+
+def _rank(ranks: Whole, query: int) -> str:
+    """Of a query, in words where it is the largest: ranks are stored up to that alone."""
+    rank, most = int(ranks[query]), int(ranks.max())
+    return str(rank) if rank < most or most == 1 else f"over {most - 1}"
 
 
 def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:

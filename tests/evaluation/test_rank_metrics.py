@@ -3,8 +3,11 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from benchsuite.evaluation.rank_metrics import RULES, zero_shot
+from benchsuite.evaluation.rank_metrics import GROUPS, PLAIN, RULES, WAYS, zero_shot
 from benchsuite.registry import tasks
 
 
@@ -40,3 +43,28 @@ def test_the_rules_need_no_torch() -> None:
     code = "import sys, benchsuite.evaluation.rank_metrics; print({'torch', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def ranks_of(task: str, largest: int, items: int, seed: int) -> dict[str, NDArray[np.int64]]:
+    """Any ranks that the task may have found."""
+    draw = np.random.default_rng(seed).integers
+    names = {
+        "tail": [f"{way}_{group}" for way in WAYS for group in GROUPS],
+        "knn-plain": [f"k{k}" for k in PLAIN],
+        "matching": ["text", "image"],
+        **dict.fromkeys(["retrieval", "gallery-retrieval"], WAYS),
+    }.get(task, ["class"])
+    return {name: draw(1, largest + 1, 2 * items) for name in names}
+
+
+@pytest.mark.parametrize("task", [name for name, rule in RULES.items() if rule.scores and rule.only_ranks])
+@given(largest=st.sampled_from([1, 2, 9, 13, 400]), items=st.integers(1, 40), seed=st.integers(0, 99))
+def test_what_is_stored_gives_the_same_numbers_in_less_room(task: str, largest: int, items: int, seed: int) -> None:
+    whole = ranks_of(task, largest, items, seed)
+    ranks = {**whole, "classes": np.array([largest])} if task == "zero-shot" else whole
+    scores = RULES[task](ranks, {"images": 2})
+    again = RULES[task](scores.ranks, {"images": 2})
+    assert (again.metrics, again.counts, again.measures) == (scores.metrics, scores.counts, scores.measures)
+    needed = max(10, *(int(np.sort(each)[len(each) // 2]) for each in whole.values()))
+    assert task == "sentence-transfer" or all(scores.ranks[name].max() <= needed + 1 for name in whole)
+    assert all(np.array_equal(scores.ranks[name] == 1, whole[name] == 1) for name in whole)

@@ -69,9 +69,16 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     assert list(single.counts) == [(seed, 1, 2, 1, 1596) for seed in (0, 1)]
     known = EMOJI.in_words("test")
     first, second = single.alone
-    assert first == [(*known[1], 1, 4), (*known[4], 1, 20)]
-    assert second == [(*known[3], 9, 1)]
-    assert replace(single, images_ask=False).alone[1] == [(*reversed(known[3]), 9, 1)], "a caption asks"
+    assert first == [(*known[1], "1", "4"), (*known[4], "1", "20")]
+    assert second == [(*known[3], "9", "1")]
+    assert replace(single, images_ask=False).alone[1] == [(*reversed(known[3]), "9", "1")], "a caption asks"
+
+
+def test_the_largest_rank_stands_for_all_beyond_those_that_are_stored(board: Callable[..., Leaderboard]) -> None:
+    (single,) = told(board())["singles"]
+    ours, theirs = (np.minimum(ranks, 10) for ranks in single.ranks[0])
+    assert replace(single, ranks={0: (ours, theirs)}).alone[0][1][2:] == ("1", "over 9")
+    assert replace(single, ranks={0: (np.ones_like(ours), theirs)}).alone[0][0][2:] == ("1", "4"), "all are found"
 
 
 def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leaderboard]) -> None:
