@@ -67,7 +67,8 @@ def in_bytes(vectors: Matrix) -> NDArray[np.int8]:
 
 def text_features(model: str, texts: Sequence[str]) -> Matrix:
     """[N, 384]."""
-    return TransformerEmbedding(model=model, batch=1).texts(texts)  # alone: no padding decides a last bit
+    each = TransformerEmbedding(model=model, batch=1).texts(texts)  # alone: no padding decides a last bit
+    return np.concatenate(list(each))
 
 
 def tagged(concept: Concept) -> str:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from support.files_of import module_of
 from support.npm_files import CONCEPTS, STYLES, emoji_packages, packed
+from support.peers import transformers_text
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import PairDataset
@@ -199,6 +200,13 @@ def test_components_keep_distances_and_bytes_keep_directions(tool: ModuleType) -
     assert stored.dtype == np.int8
     cosine = (stored * kept).sum(1) / np.linalg.norm(stored.astype(float), axis=1) / np.linalg.norm(kept, axis=1)
     assert cosine.min() > 0.999
+
+
+def test_each_text_is_encoded_alone(tool: ModuleType, tmp_path: Path) -> None:
+    model, texts = str(transformers_text(tmp_path / "model")), ["fox", "animal, face of a fox", "red"]
+    together = tool.text_features(model, texts)
+    assert together.shape == (3, tool.text_features(model, ["fox"]).shape[1])
+    assert np.array_equal(together, np.concatenate([tool.text_features(model, [text]) for text in texts]))
 
 
 def test_files_are_the_same_each_time(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
