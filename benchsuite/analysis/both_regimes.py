@@ -19,9 +19,9 @@ ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided"
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
     "robust gain": "better as printed, and with all rows tuned alike",
-    "gain of tuning": "better as printed only: with all rows tuned alike it is gone: the baseline's values explain it",
+    "gain of tuning": "better as printed only: with all rows tuned alike a gain of that size is excluded",
     "open when tuned": "better as printed; with all rows tuned alike that gain is possible and not confirmed",
-    "gain when tuned": "better only with all rows tuned alike",
+    "gain when tuned": "confirmed with all rows tuned alike only",
     "no gain seen": "neither comparison confirms it, after correction for all headline claims of the paper",
     "worse": "significantly worse in a comparison, better in none",
     "not known": "a comparison is missing, or a premise of the claim does not hold",

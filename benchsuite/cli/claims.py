@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from benchsuite.analysis.both_regimes import InBothRegimes
     from benchsuite.analysis.judged_claims import Again, JudgedClaim
     from benchsuite.analysis.tracks import TrackAgreement
-    from benchsuite.analysis.verdict import Kind
 
 
 def claims(
@@ -99,7 +98,7 @@ def claims(
         say(*(f"{name}: {'; '.join(map(at_scale, found))}" for name, found in across.items()))
         say(*map(agreement_line, agreements))
     else:
-        say(*lines(judged, exploratory), *map(both_line, both), *again_lines(again))
+        say(*lines(judged, exploratory), *map(both_line, both), *outcome_lines(both), *again_lines(again))
     read.require_whole()
 
 
@@ -118,7 +117,7 @@ def lines(judged: "Sequence[JudgedClaim]", exploratory: bool) -> Iterator[str]:
         yield f"{counted(len(judged) - len(headline), 'exploratory comparison')}: --exploratory shows them"
 
 
-def _listed(counts: "Counter[Kind]") -> str:
+def _listed(counts: "Counter[Any]") -> str:
     return ", ".join(f"{n} {kind}" for kind, n in counts.most_common()) or "none"
 
 
@@ -144,6 +143,13 @@ def both_line(both: "InBothRegimes") -> str:
     return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {_gains(both)}"
 
 
+def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:
+    """How many headline claims of a scale came to what."""
+    for scale in dict.fromkeys(one.tuned.scale for one in both):
+        counts = Counter(one.outcome for one in both if one.tuned.scale == scale)
+        yield f"scale {scale}: {_listed(counts)}"
+
+
 def again_lines(again: "Sequence[Again]") -> Iterator[str]:
     """What a second laboratory says of each verdict that found a difference, and how often it agrees."""
     from benchsuite.analysis.judged_claims import agreement
@@ -158,7 +164,7 @@ def again_lines(again: "Sequence[Again]") -> Iterator[str]:
         yield f"second laboratory: {where}: {first.claim.name}: {one.answer}: {gains}"
     if again:
         agreed, asked = agreement(again)
-        yield f"second laboratory: {agreed} of {asked} agree"
+        yield f"second laboratory: {agreed} of {asked} that were run agree"
 
 
 def at_scale(found: "InBothRegimes | JudgedClaim") -> str:

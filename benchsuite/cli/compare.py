@@ -70,7 +70,8 @@ def compare(
     max_jobs: MaxJobs = None,
     report: Annotated[Path, typer.Option(help="Folder for pages and the figure.", metavar="FOLDER")] = REPORTS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done and how long it takes here; train nothing.")
+        bool,
+        typer.Option("--dry-run", help="Say what would be done, and how long it takes here: a few steps are timed."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -24,7 +24,7 @@ GROUPS = ("head", "medium", "tail")
 
 
 def up_to(k: int, ranks: Ranks) -> Ranks:
-    """Ranks to store: those beyond k, which no number needs, as k + 1. They take half the room of the whole ones."""
+    """Ranks to store: those beyond k, which no number needs, as k + 1."""
     return {name: np.minimum(each, k + 1) for name, each in ranks.items()}
 
 
@@ -45,10 +45,14 @@ def medians(ranks: Ranks) -> dict[str, float]:
 
 
 def retrieval(ranks: Ranks) -> Scores:
-    """Recalls and median ranks, by direction. Ranks are stored up to the median, or to 10."""
+    """Recalls and median ranks, by direction."""
     counts = {direction: len(each) for direction, each in ranks.items()}
-    middle = max(int(np.partition(each, len(each) // 2)[len(each) // 2]) for each in ranks.values())
-    return Scores(recalls(ranks), counts, up_to(max(middle, *CUTS), ranks), medians(ranks))
+    return Scores(recalls(ranks), counts, up_to(last_needed(*ranks.values()), ranks), medians(ranks))
+
+
+def last_needed(*ranks: NDArray[np.integer[Any]]) -> int:
+    """The largest rank that recalls and medians need. The median of an even number of queries has two ranks in it."""
+    return max(*CUTS, *(int(np.partition(each, len(each) // 2)[len(each) // 2]) for each in ranks))
 
 
 def tail(ranks: Ranks) -> Scores:

@@ -3,6 +3,7 @@
 Records keep ranks, and not what was retrieved in the place of the right answer.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,9 +100,9 @@ class Single:
 
 
 def _rank(ranks: Whole, query: int) -> str:
-    """Of a query, in words where it is the largest: ranks are stored up to that alone."""
-    rank, most = int(ranks[query]), int(ranks.max())
-    return str(rank) if rank < most or most == 1 else f"over {most - 1}"
+    """Of a query; "over 20" where it is beyond what is stored."""
+    rank, last = int(ranks[query]), max(10, math.ceil(np.median(ranks)))
+    return str(rank) if rank <= last else f"over {last}"
 
 
 def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:

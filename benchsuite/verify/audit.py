@@ -111,7 +111,8 @@ def counting(rules: Rules) -> Count:
         except FileError as error:
             done.problems.append(unreadable(error, path.parent))
             return done
-        done.ranks = sha256(b"".join(ranks[key].astype("int64").tobytes() for key in sorted(ranks))).hexdigest()
+        if any(ranks[key].max(initial=0) > 2 for key in ranks):  # else right or wrong, in which runs may well agree
+            done.ranks = sha256(b"".join(ranks[key].astype("int64").tobytes() for key in sorted(ranks))).hexdigest()
         unknown = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
         done.problems += (
             Finding(path.name, f"{key}: ranks of a protocol that the record does not have") for key in unknown
@@ -260,12 +261,12 @@ def check_counts(records: Mapping[str, Record]) -> Iterator[Finding]:
 def check_repeats(records: Mapping[str, Record], ranks: Mapping[str, str]) -> Iterator[Finding]:
     """No two replicates of a row have the same ranks, unless all answers are right, or all wrong.
 
-    `ranks`: digests of their values by file name.
+    `ranks`: digests of their values by file name; empty where they say no more than right or wrong.
     """
     first: dict[tuple[str, str, str], tuple[str, int]] = {}
     for name, record in records.items():
         shares = {value for result in record.results.values() for value in result.metrics.values()}
-        if name in ranks and not shares <= {0, 1}:
+        if ranks.get(name) and not shares <= {0, 1}:
             other, seed = first.setdefault((record.setup_id, record.row_id, ranks[name]), (name, record.seed))
             if seed != record.seed:
                 yield Finding(name, f"its ranks are those of seed {seed}, {other}, too", "measure the run again")

@@ -1,4 +1,6 @@
 import json
+import re
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -36,7 +38,12 @@ def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
     one = found["gain of tuning"]
     assert (one["printed"]["verdict"], one["tuned"]["verdict"]) == ("reproduced", "undecided")
     assert command("temo/table1", "--results", runs) == 0
-    assert f"gain of tuning ({MEANING['gain of tuning']})" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"gain of tuning ({MEANING['gain of tuning']})" in told
+    (counted,) = re.findall(r"^scale latents: (.*)$", told, re.M)
+    assert {words.split(" ", 1)[1]: int(words.split()[0]) for words in counted.split(", ")} == Counter(
+        one["outcome"] for one in both
+    )
     assert command("temo/table1", "--results", runs, "--json", "--regime", "tuned") == 0
     assert json.loads(capsys.readouterr().out)["both_regimes"] == []
 
@@ -52,7 +59,7 @@ def test_a_second_laboratory_answers_each_verdict_that_found_a_difference(
     assert [one["second"]["seeds"][0] for one in told["second_laboratory"]] == [100] * len(decided)
     assert command("temo/table1", "--results", runs) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.endswith(f"{len(decided)} of {len(decided)} agree")
+    assert last.endswith(f"{len(decided)} of {len(decided)} that were run agree")
     assert exit_code("report", "--results", runs, "--report", runs / "site") == 0
     assert f"It agrees on {len(decided)} of {len(decided)}" in (runs / "site" / "index.html").read_text("utf-8")
     next((runs / "second").glob("temo-s100-*.json")).write_text("{")

@@ -74,11 +74,12 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     assert replace(single, images_ask=False).alone[1] == [(*reversed(known[3]), "9", "1")], "a caption asks"
 
 
-def test_the_largest_rank_stands_for_all_beyond_those_that_are_stored(board: Callable[..., Leaderboard]) -> None:
+@pytest.mark.parametrize("most", [11, 1600])
+def test_a_rank_beyond_those_that_are_stored_is_no_number(board: Callable[..., Leaderboard], most: int) -> None:
     (single,) = told(board())["singles"]
-    ours, theirs = (np.minimum(ranks, 10) for ranks in single.ranks[0])
-    assert replace(single, ranks={0: (ours, theirs)}).alone[0][1][2:] == ("1", "over 9")
-    assert replace(single, ranks={0: (np.ones_like(ours), theirs)}).alone[0][0][2:] == ("1", "4"), "all are found"
+    ours, theirs = (np.minimum(np.where(ranks == 50, 3, ranks), most) for ranks in single.ranks[0])
+    beyond = replace(single, within=1, ranks={0: (ours, theirs)})
+    assert [query[2:] for query in beyond.alone[0]] == [("1", "4"), ("1", "over 10")], "a whole file says the same"
 
 
 def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leaderboard]) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.made_records import MakeRecord
 
@@ -66,6 +67,16 @@ def test_two_replicates_have_the_same_ranks_only_where_all_answers_are_alike(
     result = Result(task="retrieval", version=1, metrics={"i2t_r1": share}, counts={"i2t": 4})
     both = {f"{seed}.json": make_record(seed, results={"retrieval": result})[0] for seed in (0, 1)}
     assert [problem.file for problem in check_repeats(both, dict.fromkeys(both, "same"))] == found
+
+
+@pytest.mark.parametrize(("largest", "problems"), [(2, 0), (3, 1)])
+def test_replicates_that_are_right_or_wrong_alone_may_agree(
+    tmp_path: Path, make_sound: MakeRecord, largest: int, problems: int
+) -> None:
+    ranks = {way: np.array([1, 2, 1, largest]) for way in ("i2t", "t2i")}
+    for seed in (0, 1):
+        Store(tmp_path).write(*make_sound(seed, ranks))
+    assert len(audit_folder(tmp_path, RULES).problems) == problems
 
 
 def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: MakeRecord) -> None:
