@@ -12,7 +12,7 @@ from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.trial_runs import TrialRun
 from benchsuite.records.schema import Record
 from benchsuite.records.trials import Trial
-from benchsuite.setup import Setup
+from benchsuite.setup import Setup, Training
 
 PER_SECOND = 2000
 """Pairs of 224 x 224 pixels that one H200 trains, of RN50 and ViT-B/16 in bf16 (docs/at-size.md)."""
@@ -36,22 +36,30 @@ def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Tri
 
 def _by_pairs(runs: Sequence[Run]) -> str:
     """What trainings of which no time is known take, for whoever knows how fast a GPU trains."""
-    trainings = (run.setup.training for run in runs)
+    trainings = [run.setup.training for run in runs]
     seen = [run.steps * each.accumulation * each.batch for run, each in zip(runs, trainings, strict=True)]
-    return f"together {_pairs(sum(seen))}"
+    return f"together {_pairs(sum(seen), trainings)}"
 
 
-def _pairs(count: int) -> str:
-    gpu = f"a GPU that trains {PER_SECOND:,} a second (benchmarks/gpu.py measures yours)"
-    return f"{count:,} pairs: {about(count / PER_SECOND)} of {gpu}"
+def _pairs(count: int, trainings: Sequence[Training], seconds: float = 0.0) -> str:
+    """So many pairs and what they take: a CPU these seconds, or a GPU if all trainings are in bf16, as it was measured.
+
+    Else no device is known.
+    """
+    time = f": {about(seconds)} of InfoNCE on a core of a laptop" if seconds else ""
+    if not seconds and all(each.precision == "bf16" for each in trainings):
+        gpu = f"a GPU that trains {PER_SECOND:,} a second (benchmarks/gpu.py measures yours)"
+        time = f": {about(count / PER_SECOND)} of {gpu}"
+    return f"{count:,} pairs{time}"
 
 
 def without_data(name: str) -> str:
     """What one run of a recipe takes, where its data are not there to plan it."""
-    training = read_recipe(name).training
-    count = training.steps * training.accumulation * training.batch
-    shared = f"; up to {training.processes} GPUs can share it" if training.processes > 1 else ""
-    return f"  recipe {name}: a run sees {_pairs(count)}{shared}"
+    recipe = read_recipe(name)
+    training, steps = recipe.training, recipe.training.steps * recipe.training.accumulation
+    seconds = steps * max(backbone.step_seconds for backbone in recipe.backbones.values())
+    shared = f"; up to {training.processes} devices can share it" if training.processes > 1 else ""
+    return f"  recipe {name}: a run sees {_pairs(steps * training.batch, [training], seconds)}{shared}"
 
 
 def about(seconds: float) -> str:

@@ -9,6 +9,7 @@ from support.tiny_recipes import VECTORS
 
 from benchsuite.execution.events import Failed
 from benchsuite.planning.plan import plan_run
+from benchsuite.work.duration import without_data
 from benchsuite.work.session import failure
 
 RECIPE = VECTORS.replace("hidden = 16 } } }", "hidden = 16 } }, step_seconds = 30 }")
@@ -41,13 +42,18 @@ def test_a_dry_run_tells_the_run_its_time_and_whether_it_is_stored(
     assert capsys.readouterr().out.endswith(" s with 1 in parallel (evaluation included)\n")
 
 
-def test_without_a_known_time_a_dry_run_counts_pairs(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Steps, losses of a step and batch: 30,000 times 2 times 32."""
-    long = VECTORS.replace("steps = 2", "steps = 30_000, accumulation = 2")
+@pytest.mark.parametrize(
+    ("precision", "said"), [("bf16", ": about 16 min of a GPU that trains 2,000 a second"), ("fp32", "\n")]
+)
+def test_without_a_known_time_a_dry_run_counts_pairs(
+    recipe: Path, capsys: pytest.CaptureFixture[str], precision: str, said: str
+) -> None:
+    """Steps, losses of a step and batch: 30,000 times 2 times 32. A GPU was measured in bf16 alone."""
+    long = VECTORS.replace("steps = 2", f'steps = 30_000, accumulation = 2, precision = "{precision}"')
     assert long != VECTORS
     recipe.write_text(long)
     assert exit_code("run", "infonce", "--recipe", recipe, "--dry-run") == 0
-    assert "together 1,920,000 pairs: about 16 min of a GPU that trains 2,000 a second" in capsys.readouterr().out
+    assert f"together 1,920,000 pairs{said}" in capsys.readouterr().out
 
 
 def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,8 +90,17 @@ def test_without_data_a_table_s_dry_run_says_what_a_run_takes(
     assert exit_code("repro", "mm-ts/table1", "--scale", "paper", "--dry-run") == 2
     said = capsys.readouterr()
     assert "recipe cc3m-paper: a run sees 86,999,040 pairs: about 12 hours of a GPU" in said.out
-    assert "up to 8 GPUs can share it" in said.out
+    assert "up to 8 devices can share it" in said.out
     assert "cc3m: no folder was given" in said.err
+
+
+def test_without_data_a_recipe_for_a_cpu_takes_its_own_seconds(
+    in_process: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """400 steps of 0.15 s, and a recipe that says no seconds."""
+    assert exit_code("repro", "temo/table1", "--scale", "emoji", "--dry-run") == 2
+    assert "a run sees 51,200 pairs: about 60 s of InfoNCE on a core" in capsys.readouterr().out
+    assert without_data("finetune-tiny").endswith(" pairs")
 
 
 def test_tune_takes_a_backbone_with_a_slash(in_process: None, capsys: pytest.CaptureFixture[str]) -> None:
