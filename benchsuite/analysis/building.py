@@ -14,6 +14,7 @@ from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import Setting, TableView
 from benchsuite.errors import BenchsuiteError, require_known
 from benchsuite.folders import built_in_tables, table_files
+from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
@@ -56,7 +57,8 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
             name = table.recipes[asked.scale]
             recipe = read_recipe(name, contents.recipes)
             found = list(find_rows(table, asked, recipe, stored))
-            records = (record for one in found for runs in one.parts.values() for record in runs.values())
+            parts = ((one.row.backbone, runs) for one in found for runs in one.parts.values())
+            records = by_key((backbone, record) for backbone, runs in parts for record in runs.values())
             outdated = list(_outdated(table, asked, recipe))
             view = build_table(table, asked, Setting.of(table, name, recipe, records), found, of_paper, outdated)
             _ = view.premises  # read now: what they cannot be read from skips this table and no other

@@ -127,7 +127,7 @@ class RowRuns:
     def _models(self, used: Setup) -> dict[str, Any]:
         """Towers with what their pretrained models fill in, if these are the ones that were asked for."""
         changes: dict[str, Any] = {}
-        for side, weights in self.asked.options.get(MODEL, {}).items():
+        for side, weights in self.asked.options.get(MODEL, {}).get(self.row.backbone, {}).items():
             planned, tower = getattr(self.planned, side), getattr(used, side)
             if planned and tower and tower.weights == weights:
                 names = FILLED & type(tower).model_fields.keys()

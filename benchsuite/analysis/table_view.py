@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Self
 
@@ -34,15 +34,16 @@ class Setting:
     measures: Mapping[str, str] = field(default_factory=dict)
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
-    models: Collection[str] = ()
-    """The pretrained models of the runs' image towers."""
+    models: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The pretrained models of the image towers that each backbone's runs trained."""
 
     @classmethod
-    def of(cls, table: Table, name: str, recipe: Recipe, records: Iterable[Record]) -> Self:
-        """That of a table whose runs have these records: what their data do not allow to measure, they do not have."""
-        records = list(records)
-        columns = measured_columns(table, recipe, dict(_lacking(recipe, records)))
-        models = dict.fromkeys(record.setup.image.model for record in records if record.setup.image)
+    def of(cls, table: Table, name: str, recipe: Recipe, runs: Mapping[str, Sequence[Record]]) -> Self:
+        """That of a table with these records of each backbone: what data do not allow to measure, it does not have."""
+        columns = measured_columns(table, recipe, dict(_lacking(recipe, [*chain(*runs.values())])))
+        models = {
+            name: dict.fromkeys(one.setup.image.model for one in own if one.setup.image) for name, own in runs.items()
+        }
         return cls(name, recipe, columns.measures, columns.stand_ins, columns.missing, models)
 
     @property
@@ -53,7 +54,7 @@ class Setting:
     @property
     def backbones(self) -> Mapping[str, str]:
         """What replaces each of the paper's backbones, in words; a model of `--model` in place of the recipe's."""
-        return {name: _with_model(backbone, self.models) for name, backbone in self.recipe.backbones.items()}
+        return {name: _with_model(one, self.models.get(name, ())) for name, one in self.recipe.backbones.items()}
 
 
 def _name_in(description: str) -> str:

@@ -82,16 +82,19 @@ def options_given(name: str, folders: Mapping[str, str]) -> dict[str, str]:
 
 
 def options_of(setup: Setup, replicate: int, folders: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """By dataset: the options that a user gave, as a run has them, but for what each replicate sets; and which models
-    its towers are sides of, by their weights."""
+    """By dataset: the options that a user gave, as a run has them, but for what each replicate sets."""
     found: dict[str, dict[str, Any]] = {}
     for data in read_by(setup):
         given = options_given(data.name, folders).keys() & data.options.keys()
         own = {name: data.options[name] for name in sorted(given)}
         own |= {name: own[name] - replicate for name in own.keys() & {data.redrawn}}
         found |= {data.name: own} if own else {}
-    models = {side: tower.weights for side in ("image", "text") if (tower := getattr(setup, side)) and tower.model}
-    return {**found, MODEL: models} if models else found
+    return found
+
+
+def models_of(setup: Setup) -> dict[str, str]:
+    """By side: which pretrained model its tower is of, by the weights."""
+    return {side: tower.weights for side in ("image", "text") if (tower := getattr(setup, side)) and tower.model}
 
 
 def read_by(settings: Settings) -> Iterator[Data]:

@@ -11,7 +11,7 @@ from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import NO_CLASSES, measured_columns
-from benchsuite.planning.data_folders import options_of, require_used, variants_without_data
+from benchsuite.planning.data_folders import models_of, options_of, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe, recipe_name
 from benchsuite.planning.regime import Choice, Searched, as_printed
@@ -20,7 +20,7 @@ from benchsuite.planning.rows import longer_rows, own_part, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
 from benchsuite.records.requests import AddedRow, Regime, TableRequest, file_digest, regimes
 from benchsuite.records.schema import MethodPart, TunedBy, run_id, uncovered
-from benchsuite.setup import NOTHING, Part, Setup
+from benchsuite.setup import MODEL, NOTHING, Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
 
 
@@ -119,6 +119,9 @@ def plan_table(
     if not measured_columns(table, recipe, unmeasured).measures and unmeasured:
         raise UsageError(f"{name} at scale {scale}: no column can be measured: {NO_CLASSES}.")
     rule = recipe.tuning if search else None
+    options = dict(own for run in first_runs for own in options_of(run.setup, run.seed, folders).items())
+    backbones = ((row.backbone, each[0].setup) for (row, _), (each, _) in zip(chosen, planned, strict=True) if each)
+    models = {backbone: own for backbone, setup in backbones if (own := models_of(setup))}
     request = TableRequest(
         table=name,
         scale=scale,
@@ -131,7 +134,7 @@ def plan_table(
             for row, times in chosen
             if row.method and row not in table.rows
         ],
-        options=dict(own for run in first_runs for own in options_of(run.setup, run.seed, folders).items()),
+        options={**options, MODEL: models} if models else options,
         table_digest=file_digest(table.at(scale)),
         recipe_digest=file_digest(stated),
     )

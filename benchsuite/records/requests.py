@@ -7,7 +7,7 @@ from annotated_types import Ge
 
 from benchsuite.canonical import short_digest
 from benchsuite.fields import Positive
-from benchsuite.setup import Part
+from benchsuite.setup import MODEL, Part
 
 Regime = Literal["printed", "tuned"]
 """Whether rows have the paper's hyper-parameters as printed, or those that an equal search chose."""
@@ -49,7 +49,7 @@ class TableRequest(Part):
     """Rows of the table's file, as `backbone/variant/label`."""
     added: list[AddedRow] = []
     options: dict[str, dict[str, Any]] = {}
-    """Options by dataset that were given in place of the recipe's."""
+    """Options by dataset that were given in place of the recipe's; under `model` weights by backbone and side."""
     table_digest: str
     recipe_digest: str
     """Of the table and the recipe, as their files were: see `file_digest`."""
@@ -75,9 +75,11 @@ class TableRequest(Part):
         return f"{self.scale}, {REGIMES[self.regime]}"
 
     def with_earlier(self, before: Self) -> Self:
-        """With the rows and replicates that were asked for earlier."""
+        """With the rows and replicates that were asked for earlier, and the models of the other backbones."""
         lists = {
             name: [*dict.fromkeys([*getattr(before, name), *getattr(self, name)])]
             for name in ("rows", "added", "replicates")
         }
-        return self.model_copy(update=lists)
+        models = before.options.get(MODEL, {}) | self.options.get(MODEL, {})
+        options = {**self.options, MODEL: models} if models else self.options
+        return self.model_copy(update={**lists, "options": options})

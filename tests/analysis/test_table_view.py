@@ -170,6 +170,6 @@ def test_a_backbone_is_called_by_the_model_that_was_trained_in_its_place(models:
     """Not where it is the recipe's own in a folder, nor one that stands for no model of images and texts."""
     own = TABLE.model_copy(update={"rows": [added("Mine", "pretrained")]})
     made = view_of(own, [])
-    here = replace(made, setting=Setting("finetune-tiny", read_recipe("finetune-tiny"), models=models))
+    here = replace(made, setting=Setting("finetune-tiny", read_recipe("finetune-tiny"), models={"pretrained": models}))
     assert here.tower("pretrained") == shown
     assert here.tower_here("pretrained") == f"{shown}: its last two blocks are trained"

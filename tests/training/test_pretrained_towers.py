@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 import torch
+from support.forged import RECIPE, measured
+from support.own_tables import NAME, TABLE, own_folder
 from support.resuming import require_equal, stopped_and_resumed, trained
 
+from benchsuite.analysis.building import build_views
 from benchsuite.data.base import Split
 from benchsuite.errors import UsageError
 from benchsuite.execution.ticket import Ticket
+from benchsuite.folders import use_folders
 from benchsuite.methods import create_method
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.judged import judged
@@ -22,9 +26,10 @@ from benchsuite.models.sides import TrainedSides
 from benchsuite.models.towers import ImageEncoder
 from benchsuite.models.vectors import text_reader
 from benchsuite.planning.data_folders import require_fitting, require_used
-from benchsuite.planning.plan import make_run
+from benchsuite.planning.plan import make_run, plan_table
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method, with_models
+from benchsuite.records.store import Store
 from benchsuite.setup import Data, ImageTower, Protocol, Setup, TextTower
 from benchsuite.training.engine import parameter_groups
 from benchsuite.training.loop import train
@@ -281,3 +286,24 @@ def test_a_model_that_is_not_there_is_refused(name: str, monkeypatch: pytest.Mon
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(UsageError, match=r"write transformers:|cannot be loaded|no such folder"):
         opened(name)
+
+
+def test_rows_of_backbones_of_two_models_have_their_own_runs(tmp_path: Path, models: dict[str, str]) -> None:
+    """Asked for one after the other. A backbone without runs keeps the recipe's words, whatever another one trained."""
+    vit = f'backbones.ViT = {{ tower = {{ model = "{models["vit"]}" }}, description = "a tiny ViT" }}\n'
+    recipe = RECIPE.replace('timm = "test_resnet"', f'model = "{models["resnet"]}"') + vit
+    table = TABLE.replace('backbone = "RN50"\nmethod = "ts"', 'backbone = "ViT"\nmethod = "ts"')
+    own_folder(tmp_path, table)
+    (tmp_path / "recipes" / "tiny.toml").write_text(recipe)
+    use_folders([tmp_path])
+    store = Store(tmp_path)
+    for label, backbone in (("InfoNCE", "RN50"), ("TS", "ViT")):
+        plan = plan_table(NAME, "smoke", [0], [label])
+        (run,) = plan.runs
+        store.write(*measured(0, method=run.method, setup=run.setup))
+        store.add_request(plan.request)
+        (view,), skipped = build_views(store.read())
+        assert not skipped
+        assert view.stand_in("ViT") == "a tiny ViT"
+        assert [(row.backbone, row.measured) for row in view.rows][-1] == (backbone, 1)
+    assert [row.measured for row in view.rows] == [1, 1]
