@@ -109,6 +109,7 @@ def test_a_dry_run_says_how_much_the_hub_has_and_fetches_nothing(hub: str, tmp_p
         return subprocess.run([*command, "--dry-run"], env=environment, capture_output=True, text=True).stderr
 
     asked = dry_run()
+    assert "neither a folder" not in asked, "the hub was read"
     assert f"cc3m: me/pairs has {sum(sizes) / 1e6:,.1f} MB in {len(sizes)} files that are not here" in asked
     assert f"hf download me/pairs --repo-type dataset --revision {commit('a-tag')}" in asked
     assert not [*(tmp_path / "home").rglob("*.tar")]

@@ -30,23 +30,22 @@ def downloaded(dataset: str, name: str, revision: str | None, files: tuple[str, 
     from huggingface_hub import snapshot_download
 
     try:
-        if not fetching.get() and (lacking := sizes_to_fetch(name, revision, files)):
-            asked = "".join(f" --include '{pattern}'" for pattern in files)
-            asked += f" --revision {revision}" if revision else ""
-            size = sum(lacking) / 1e6
-            raise UsageError(
-                f"{dataset}: {name} has {f'{size / 1e3:,.1f} GB' if size > 1e3 else f'{size:,.1f} MB'} in "
-                f"{len(lacking)} files that are not here, and a dry run does not fetch them. "
-                f"`hf download {name} --repo-type dataset{asked}` does, or the command without --dry-run."
-            )
-        return Path(snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=[*files] or None))
-    except UsageError:
-        raise
+        lacking = [] if fetching.get() else sizes_to_fetch(name, revision, files)
+        if not lacking:
+            patterns = [*files] or None
+            return Path(snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=patterns))
     except Exception as error:  # of the hub's many kinds
         which = f"{name}, revision {revision}," if revision else name
         raise UsageError(
             f"{dataset}: {which} is neither a folder nor a dataset that can be read from the hub ({first_line(error)})."
         ) from error
+    asked = "".join(f" --include '{pattern}'" for pattern in files) + (f" --revision {revision}" if revision else "")
+    size = sum(lacking) / 1e6
+    raise UsageError(
+        f"{dataset}: {name} has {f'{size / 1e3:,.1f} GB' if size > 1e3 else f'{size:,.1f} MB'} in "
+        f"{len(lacking)} files that are not here, and a dry run does not fetch them. "
+        f"`hf download {name} --repo-type dataset{asked}` does, or the command without --dry-run."
+    )
 
 
 def sizes_to_fetch(name: str, revision: str | None, files: tuple[str, ...]) -> list[int]:
