@@ -319,6 +319,17 @@ def test_recalls_of_a_multilingual_set_are_those_of_clip_benchmark(
         assert ours[f"t2i_r{k}"] == pytest.approx(theirs[f"image_retrieval_recall@{k}"])
         assert ours[f"i2t_r{k}"] == pytest.approx(theirs[f"text_retrieval_recall@{k}"])
     assert 0 < ours["t2i_r5"] < ours["t2i_r10"] < 1
+    spanish = told | {"annotations": [f"{i % 7} cosa {i}" for i in range(60)]}
+    (tmp_path / "root" / "xtd10-es.json").write_text(json.dumps(spanish))
+    asked = (*asked[:3], "clip-benchmark:xtd10", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    whole = json.loads(capsys.readouterr().out)
+    each = {name: result["metrics"] for name, result in whole["results"].items()}
+    assert [*each] == ["xtd10/de", "xtd10/es"]
+    assert each["xtd10/de"] == ours != each["xtd10/es"]
+    assert whole["means"] == {"retrieval.r_mean": pytest.approx(np.mean([one["r_mean"] for one in each.values()]))}
+    assert "2 of the 11 datasets of xtd10" in whole["notes"][0]
+    assert "xtd10/it" in whole["notes"][0], "a language that is not there"
 
 
 def winogrounds(images: Tensor, texts: Tensor) -> dict[str, float]:

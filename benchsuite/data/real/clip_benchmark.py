@@ -1,5 +1,6 @@
 """The zero-shot datasets of clip-benchmark: its names, class names, templates and readers, over a local data root."""
 
+import importlib
 import importlib.util
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -163,10 +164,13 @@ def _is_own(name: str) -> bool:
 
 
 def collection(name: str) -> Sequence[str]:
-    """The datasets of one of the library's collections, or the one dataset of this name."""
+    """The datasets of one of the library's collections, a multilingual one in all languages, or that of this name."""
     if _is_own(name) or name.startswith(WDS):
         return [name.removeprefix(WDS)]
     known: Mapping[str, Sequence[str]] = _builder().dataset_collection
+    if name in SETS:
+        module = importlib.import_module(f"clip_benchmark.datasets.{SETS[name].removesuffix('_captions')}")
+        return [f"{name}/{language}" for language in module.SUPPORTED_LANGUAGES]
     require_known("collection", name, known, "clip-benchmark: ")
     return known[name]
 
