@@ -12,9 +12,13 @@ from threading import Thread
 
 import pytest
 from support.real_files import write_shards
+from test_clip_benchmark import write_winoground
 
 REVISIONS = {"main": (5, 4), "a-tag": (3, 2)}
 """Sizes of the tar files of each."""
+WINOGROUND = "winoground"
+"""A revision with other files."""
+NAMES = (*REVISIONS, WINOGROUND)
 READ = """
 import sys
 from benchsuite.data import create_dataset
@@ -30,17 +34,19 @@ class Hub(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = self.path.partition("?")[0].strip("/").split("/")
-        if parts[:4] == ["api", "datasets", "me", "pairs"] and parts[-1] in (*REVISIONS, *map(commit, REVISIONS)):
-            name = next(name for name in REVISIONS if parts[-1] in (name, commit(name)))
+        if parts[:4] == ["api", "datasets", "me", "pairs"] and parts[-1] in (*NAMES, *map(commit, NAMES)):
+            name = next(name for name in NAMES if parts[-1] in (name, commit(name)))
+            folder = self.folder / name
+            paths = [file.relative_to(folder).as_posix() for file in sorted(folder.rglob("*.*"))]
             files = [
-                {"rfilename": file.name, "path": file.name, "type": "file", "size": file.stat().st_size, "oid": name}
-                for file in sorted((self.folder / name).glob("*.tar"))
+                {"rfilename": path, "path": path, "type": "file", "size": (folder / path).stat().st_size, "oid": name}
+                for path in paths
             ]
             about = {"id": "me/pairs", "sha": commit(name), "siblings": files}
             self._send(json.dumps(files if parts[4] == "tree" else about).encode())
         elif parts[:4] == ["datasets", "me", "pairs", "resolve"]:
-            name = next(name for name in REVISIONS if parts[4] in (name, commit(name)))
-            self._send((self.folder / name / parts[5]).read_bytes(), commit(name))
+            name = next(name for name in NAMES if parts[4] in (name, commit(name)))
+            self._send(self.folder.joinpath(name, *parts[5:]).read_bytes(), commit(name))
         else:
             self.send_error(404)
 
@@ -69,6 +75,7 @@ def hub(tmp_path: Path) -> Iterator[str]:
     for name, sizes in REVISIONS.items():
         for number, tar in enumerate(sorted((write_shards(tmp_path / name, sizes) / "train").iterdir())):
             tar.rename(tmp_path / name / f"cc3m-train-{number:04}.tar")
+    (write_winoground(tmp_path, packed="images/") / WINOGROUND / "README.md").write_text("not read")
     handler = type("Here", (Hub,), {"folder": tmp_path})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -76,10 +83,10 @@ def hub(tmp_path: Path) -> Iterator[str]:
     server.shutdown()
 
 
-def read(source: str, tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def read(source: str, tmp_path: Path, code: str = READ, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "BENCHSUITE_CACHE": str(tmp_path), **variables}
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
-    command = [sys.executable, "-c", READ, source]
+    command = [sys.executable, "-c", code, source]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
@@ -118,3 +125,19 @@ def test_a_dry_run_says_how_much_the_hub_has_and_fetches_nothing(hub: str, tmp_p
     assert "are not here" not in dry_run()
     environment["HF_ENDPOINT"] = "http://127.0.0.1:9"
     assert "cc3m:" not in dry_run(), "what is in the cache needs no hub"
+
+
+@pytest.mark.slow
+def test_winoground_of_the_hub_is_its_files(hub: str, tmp_path: Path) -> None:
+    code = """
+import sys
+from benchsuite.data import create_dataset
+from benchsuite.data.real.clip_benchmark import found_under
+dataset = create_dataset("clip-benchmark", dataset="winoground", folder=sys.argv[1], size=6)
+print(found_under(sys.argv[1], ["winoground"]), dataset.manifest().digest, len(dataset.read("test").images[:]))
+"""
+    here = read(str(tmp_path), tmp_path, code)
+    found = read(f"hub:me/pairs@{WINOGROUND}", tmp_path, code, HF_ENDPOINT=hub)
+    assert here.stdout == found.stdout, found.stderr
+    assert found.stdout.endswith(" 4\n")
+    assert not [*(tmp_path / "home").rglob("README.md")], "only what is read is fetched"

@@ -23,7 +23,8 @@ from benchsuite.data.readers.images import LazyImages
 from benchsuite.data.real.multilingual import SETS, Multilingual
 from benchsuite.data.real.sugar_crepe import SugarCrepe
 from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
-from benchsuite.data.real.winoground import Winoground
+from benchsuite.data.real.winoground import EXAMPLES, Winoground
+from benchsuite.data.real.winoground import FILES as WINOGROUND_FILES
 from benchsuite.errors import UsageError, require_known
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
@@ -39,6 +40,8 @@ Crepe = Literal[
 ]  # fmt: skip
 CREPE = "sugar_crepe/"
 WINOGROUND = "winoground"
+READ = {WINOGROUND: WINOGROUND_FILES}
+"""Of a dataset on the hub, which files are read, if not all."""
 Captions = Annotated[str, StringConstraints(pattern=rf"^({'|'.join(SETS)})/\w+$")]
 """A multilingual set and the language: xtd10/de."""
 WDS = "wds/"
@@ -66,8 +69,8 @@ class ClipBenchmark(PairDataset):
     """clip-benchmark's name of the dataset; of a multilingual one NAME/LANGUAGE, of a webdataset wds/NAME."""
     folder: str = ""
     """The data root: the data set is in a folder of its name, wds/vtab/dtd in wds_vtab-dtd, all parts of SugarCrepe in
-    sugar_crepe; xtd10/de is the library's file xtd10-de.json. Or the folder of the one webdataset. Not part of the
-    identity; the digest is."""
+    sugar_crepe; xtd10/de is the library's file xtd10-de.json. Or the folder of the one webdataset, or Winoground's.
+    Not part of the identity; the digest is."""
     size: Count = 224
     """Side in pixels to which images are resized: the shorter side fitted, the middle cut out."""
 
@@ -109,7 +112,7 @@ class ClipBenchmark(PairDataset):
     @cached_property
     def _root(self) -> Path:
         is_wds = self.dataset.startswith(WDS)
-        root = require_folder("clip-benchmark", self.folder, LAYOUT, FILES if is_wds else ())
+        root = require_folder("clip-benchmark", self.folder, LAYOUT, FILES if is_wds else READ.get(self.dataset, ()))
         place = root if is_wds and (root / COUNT).is_file() else place_of(self.dataset, root)
         folder = place if is_wds or place.suffix != ".json" else place.parent
         if not is_wds and not folder.exists() and place_of(f"{WDS}{self.dataset}", root).is_dir():
@@ -149,7 +152,12 @@ class ClipBenchmark(PairDataset):
 
 
 def place_of(dataset: str, root: Path) -> Path:
-    """A dataset under a data root: a folder of its name or, of a webdataset, of that on the hub; or its one file."""
+    """A dataset under a data root: a folder of its name or, of a webdataset, of that on the hub; or its one file.
+
+    A root with Winoground's own files is its place, as on the hub.
+    """
+    if dataset == WINOGROUND and (root / EXAMPLES).is_file():
+        return root
     if dataset.startswith(WDS):
         return root / f"wds_{dataset.removeprefix(WDS).replace('/', '-')}"
     name, _, language = dataset.partition("/")
@@ -179,7 +187,7 @@ def found_under(folder: str, names: Sequence[str]) -> dict[str, str]:
     """Of each dataset of a collection the option `dataset`: as the library reads it, else as a webdataset, whichever is
     under the data root; "" if neither is.
     """
-    root = require_folder("clip-benchmark", folder, LAYOUT)
+    root = require_folder("clip-benchmark", folder, LAYOUT, READ.get(names[0], ()) if len(names) == 1 else ())
     ways = {name: [*([name] if _is_own(name) else []), f"{WDS}{name}"] for name in names}
     return {name: next((way for way in own if place_of(way, root).exists()), "") for name, own in ways.items()}
 

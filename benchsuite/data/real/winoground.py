@@ -16,6 +16,8 @@ from benchsuite.registry import datasets
 
 KEYS = ("image_0", "caption_0", "image_1", "caption_1")
 EXAMPLES = "data/examples.jsonl"
+FILES = (f"*{EXAMPLES}", "*data/images.zip", "*data/images/*")
+"""What is read of its files on the hub, or of a root there that has them."""
 
 
 class Winoground(Listed):
