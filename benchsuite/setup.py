@@ -18,6 +18,8 @@ FOLDER = "folder"
 """The option that tells a dataset where its files are; it is stored nowhere."""
 MODEL = "model"
 """Stands for the pretrained model of a setup's towers among the folders that a user gives."""
+TEXT = "text"
+"""Stands there for the folder of a pretrained text encoder."""
 TIMM = "timm"
 """The library of models of images alone, which have no projection to keep."""
 Towers = Literal["pair", "image", "text"]
@@ -158,9 +160,14 @@ class Tower(Part):
         projection = ", a new projection" * (self.projection == "new")
         return words.get(self.train, f"{self.train} block{'s' * (self.train != 'last 1')}") + projection
 
+    @property
+    def filled(self) -> set[str]:
+        """What its pretrained model says of it when a run is planned."""
+        return FILLED & type(self).model_fields.keys()
+
     def given(self, folders: Mapping[str, str]) -> str | None:
         """What replaces its model among the folders: a model of images and texts does not stand for one of images."""
-        other = folders.get(MODEL, "")
+        other = self.model and folders.get(MODEL, "")
         return other if other and (self.library == TIMM) == other.startswith(f"{TIMM}:") else None
 
     @model_serializer(mode="wrap")
@@ -202,7 +209,8 @@ class TextTower(Tower):
     key: ClassVar = "transformer"
 
     transformer: str = ""
-    """A transformers model type; if pretrained, a model's name or a local folder."""
+    """A transformers model type; if pretrained, a model's name or a local folder, which `--data text=FOLDER` replaces.
+    A folder is stored as the type of its model; `weights` identifies it."""
     mlp: MLP | None = None
     """For a dataset of vectors. Then nothing else may be given."""
     config: Plain = {}
@@ -215,6 +223,18 @@ class TextTower(Tower):
     """Longer texts are cut. With `model`, as many as that takes."""
     vocabulary: Count | None = None
     """Size of the tokenizer trained on the data's captions; none for a pretrained tower, which has its own."""
+
+    @property
+    def source(self) -> str:
+        """Where a pretrained one is read from."""
+        return self.place or self.transformer
+
+    @property
+    def filled(self) -> set[str]:
+        return {"transformer", "weights"} if self.pretrained else super().filled
+
+    def given(self, folders: Mapping[str, str]) -> str | None:
+        return folders.get(TEXT) if self.pretrained else super().given(folders)
 
     @model_validator(mode="after")
     def _one_source_of_words(self) -> Self:

@@ -192,6 +192,14 @@ def test_a_side_of_a_pretrained_model_is_known_by_its_weights() -> None:
     ]
 
 
+def test_a_folder_of_a_text_encoder_is_known_by_its_weights() -> None:
+    text = {"transformer": "bert", "pretrained": True, "weights": "abc"}
+    made = make({**PLAIN, "text": text})
+    assert make({**PLAIN, "text": {**text, "place": "/here"}}).setup_id == made.setup_id
+    assert make({**PLAIN, "text": {**text, "weights": "def"}}).setup_id != made.setup_id
+    assert Setup.model_validate(made.model_dump(mode="json")).setup_id == made.setup_id
+
+
 @pytest.mark.parametrize(
     "tower", [{}, {"model": "transformers:clip", "timm": "test_vit"}, {"timm": "test_vit", "projection": "new"},
               {"model": "transformers:clip", "train": "last"}, {"model": "transformers:clip", "mlp": {}}]

@@ -16,7 +16,7 @@ from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy, of_each_search
 from benchsuite.registry import Registry, datasets, methods, tasks
-from benchsuite.setup import FILLED, FOLDER, MODEL, Data, Setup
+from benchsuite.setup import FOLDER, MODEL, Data, Setup
 
 D = TypeVar("D", bound=Done)
 
@@ -130,9 +130,9 @@ class RowRuns:
         for side, weights in self.asked.options.get(MODEL, {}).get(self.row.backbone, {}).items():
             planned, tower = getattr(self.planned, side), getattr(used, side)
             if planned and tower and tower.weights == weights:
-                names = FILLED & type(tower).model_fields.keys()
-                changes[side] = planned.model_copy(update={name: getattr(tower, name) for name in names})
-                changes["projection"] = self.planned.projection.model_copy(update={"width": used.projection.width})
+                changes[side] = planned.model_copy(update={name: getattr(tower, name) for name in planned.filled})
+                if planned.model:
+                    changes["projection"] = self.planned.projection.model_copy(update={"width": used.projection.width})
         return changes
 
     def _data(self, planned: Data, used: Data, by_model: bool) -> Data:

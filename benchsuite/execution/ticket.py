@@ -213,7 +213,7 @@ def _data_of(run: Run) -> Iterator[tuple[str, Data]]:
 
 def _models_of(run: Run) -> Iterator[tuple[str, Tower]]:
     sides = (("image", run.setup.image), ("text", run.setup.text))
-    yield from ((side, tower) for side, tower in sides if tower and tower.model)
+    yield from ((side, tower) for side, tower in sides if tower and tower.weights)
 
 
 def read_json(file: Path, model: type[M]) -> M:

@@ -21,7 +21,7 @@ from benchsuite.models.clip_models import (
     side_of,
 )
 from benchsuite.models.tokenizer import Words
-from benchsuite.models.towers import weights_digest
+from benchsuite.models.towers import TextEncoder, weights_digest
 from benchsuite.setup import TIMM, LoRA, TextTower, Tower
 
 
@@ -46,6 +46,14 @@ def _opened(name: str) -> tuple[Asked, ClipModel, str] | UsageError:
         return wanted, found, weights_digest(found.model)
     except UsageError as error:
         return error
+
+
+@lru_cache(maxsize=2)
+def text_folder(tower: str) -> dict[str, Any]:
+    """What the folder of a pretrained text tower says of itself; the tower as JSON."""
+    with torch.random.fork_rng(devices=[]):
+        encoder = TextEncoder(TextTower.model_validate_json(tower), 0)
+    return {"transformer": encoder.body.config.model_type, "weights": encoder.weights}
 
 
 def words_of(tower: TextTower, folder: str = "") -> Words:

@@ -86,9 +86,9 @@ def words_for(tower: TextTower, data: Data, split: Split) -> Words:
 def pretrained_words(tower: TextTower) -> Words:
     """The tokenizer of a pretrained text tower."""
     try:
-        return _pretrained(tower.transformer, tower.max_tokens)
+        return _pretrained(tower.source, tower.max_tokens)
     except (OSError, ValueError) as error:  # neither on this machine nor on a hub that answers
-        raise UsageError(f'text tower "{tower.transformer}": it cannot be read: {first_line(error)}') from error
+        raise UsageError(f'text tower "{tower.source}": it cannot be read: {first_line(error)}') from error
 
 
 def words_in(folder: Path, tower: TextTower) -> Words:

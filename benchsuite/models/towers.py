@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,17 +59,21 @@ class TextEncoder(nn.Module):
             if config is not None:
                 self.body = AutoModel.from_config(CONFIG_MAPPING[config["model_type"]].from_dict(dict(config)))
             elif tower.pretrained:
-                self.body = AutoModel.from_pretrained(tower.transformer, **tower.config)
+                self.body, read = AutoModel.from_pretrained(tower.source, **tower.config, output_loading_info=True)
+                self.weights = weights_digest(self.body, read["missing_keys"])
+                if tower.weights not in (None, self.weights):
+                    message = "its weights have changed since the run was planned."
+                    raise UsageError(f'text tower "{tower.source}": {message}')
             else:
                 self.body = AutoModel.from_config(text_config(tower, vocabulary))
         except UsageError:
             raise
         except Exception as error:  # configurations are checked by each model in its own way
-            raise UsageError(f'text tower "{tower.transformer}" with {tower.config}: {first_line(error)}') from error
+            raise UsageError(f'text tower "{tower.source}" with {tower.config}: {first_line(error)}') from error
         if not hasattr(self.body.config, "hidden_size"):
             raise UsageError(
-                f'text tower "{tower.transformer}": a {self.body.config.model_type} model has two towers. '
-                f'Write model = "transformers:{tower.transformer}" in place of transformer.'
+                f'text tower "{tower.source}": a {self.body.config.model_type} model has two towers. '
+                f'Write model = "transformers:{tower.source}" in place of transformer.'
             )
         self.width = int(self.body.config.hidden_size)
         self.pool = tower.pool
@@ -110,10 +114,10 @@ def text_config(tower: TextTower, vocabulary: int) -> Any:
     return make(vocab_size=vocabulary, pad_token_id=PAD, **tower.config)
 
 
-def weights_digest(model: nn.Module) -> str:
-    """A digest of all parameters and buffers."""
+def weights_digest(model: nn.Module, but: Collection[str] = ()) -> str:
+    """A digest of all parameters and buffers, `but` those that no file gave."""
     sha = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
+    for name, tensor in sorted((name, tensor) for name, tensor in model.state_dict().items() if name not in but):
         sha.update(name.encode())
         sha.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
     return sha.hexdigest()[:16]

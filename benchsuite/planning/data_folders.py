@@ -4,7 +4,7 @@ Paths are not hashed: `Data.folder` goes with a run to its worker, but is never 
 folder is part of the identity, by the manifest's digest.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from benchsuite.data import PairDataset, create_dataset
@@ -14,7 +14,7 @@ from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.labelled import label_rows
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import datasets
-from benchsuite.setup import FOLDER, MODEL, Data, Protocol, Settings, Setup
+from benchsuite.setup import FOLDER, MODEL, TEXT, Data, Protocol, Settings, Setup
 
 REMEDIES: Mapping[Shows, str] = {
     "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
@@ -67,9 +67,10 @@ def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     known = {given for data in read for given in folder_names(data.name)}
     for name in folders:
         dataset, dot, _ = name.partition(".")
-        if name == MODEL:
-            if not any(tower and tower.model and tower.given(folders) for tower in towers):
-                raise UsageError(f"--model: {recipe.title}: no tower is a side of such a model.")
+        if name in (MODEL, TEXT):
+            if not any(tower and tower.given({name: folders[name]}) for tower in towers):
+                kind = "is a side of such a model" if name == MODEL else "of texts is pretrained by itself"
+                raise UsageError(f"{'--model' if name == MODEL else '--data text'}: {recipe.title}: no tower {kind}.")
             continue
         if dataset not in ({data.name for data in read} if dot else known):
             raise UnknownError("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
@@ -94,7 +95,18 @@ def options_of(setup: Setup, replicate: int, folders: Mapping[str, str]) -> dict
 
 def models_of(setup: Setup) -> dict[str, str]:
     """By side: which pretrained model its tower is of, by the weights."""
-    return {side: tower.weights for side in ("image", "text") if (tower := getattr(setup, side)) and tower.model}
+    return {side: tower.weights for side in ("image", "text") if (tower := getattr(setup, side)) and tower.weights}
+
+
+def require_one_model(name: str, setups: Iterable[Setup]) -> None:
+    """A request knows the model of a backbone's side by one digest: rows of another would be given its runs."""
+    planned = [*setups]
+    for side in ("image", "text"):
+        towers = [tower for setup in planned if (tower := getattr(setup, side)) and tower.weights]
+        places = {tower.weights: str(tower.place) for tower in towers}
+        if len(places) > 1:
+            several = ", ".join(sorted(places.values()))
+            raise UsageError(f"{name}: rows differ in the pretrained model of the {side} tower ({several}); give one.")
 
 
 def read_by(settings: Settings) -> Iterator[Data]:

@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import UsageError, require_known
+from benchsuite.grouping import by_key
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import NO_CLASSES, measured_columns
-from benchsuite.planning.data_folders import models_of, options_of, require_used, variants_without_data
+from benchsuite.planning.data_folders import (
+    models_of,
+    options_of,
+    require_one_model,
+    require_used,
+    variants_without_data,
+)
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe, recipe_name
 from benchsuite.planning.regime import Choice, Searched, as_printed
@@ -120,8 +127,11 @@ def plan_table(
         raise UsageError(f"{name} at scale {scale}: no column can be measured: {NO_CLASSES}.")
     rule = recipe.tuning if search else None
     options = dict(own for run in first_runs for own in options_of(run.setup, run.seed, folders).items())
-    backbones = ((row.backbone, each[0].setup) for (row, _), (each, _) in zip(chosen, planned, strict=True) if each)
-    models = {backbone: own for backbone, setup in backbones if (own := models_of(setup))}
+    with_runs = zip(chosen, planned, strict=True)
+    by_backbone = by_key((row.backbone, run.setup) for (row, _), (each, _) in with_runs for run in each)
+    for backbone, own_setups in by_backbone.items():
+        require_one_model(f"{name}, {backbone}", own_setups)
+    models = {backbone: own for backbone, own_setups in by_backbone.items() if (own := models_of(own_setups[0]))}
     request = TableRequest(
         table=name,
         scale=scale,

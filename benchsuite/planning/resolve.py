@@ -8,14 +8,14 @@ from benchsuite.errors import SeveralError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.fields import resolve, temperatures
 from benchsuite.methods import create_method, method_class
-from benchsuite.models.pretrained import opened
+from benchsuite.models.pretrained import opened, text_folder
 from benchsuite.planning.data_folders import protocols_of_classes, read_as, require_fitting, resolve_data
 from benchsuite.planning.problems import and_more
 from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
-from benchsuite.setup import FILLED, NOTHING, Data, Protocol, Setup
+from benchsuite.setup import NOTHING, Data, Protocol, Setup, TextTower
 
 
 def resolve_setup(
@@ -58,6 +58,8 @@ def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
     changes: dict[str, Any] = {}
     for side in ("image", "text"):
         tower = getattr(setup, side)
+        if isinstance(tower, TextTower) and tower.pretrained:
+            changes[side] = _with_folder(tower, folders)
         if tower is None or not tower.model:
             continue
         place = tower.given(folders) or tower.place or tower.model
@@ -73,9 +75,20 @@ def with_models(setup: Setup, folders: Mapping[str, str]) -> Setup:
             }
         if tower.keeps_projection:
             changes["projection"] = setup.projection.model_copy(update={"width": found.width})
-        filled = {name: says[name] for name in FILLED & type(tower).model_fields.keys()}
+        filled = {name: says[name] for name in tower.filled}
         changes[side] = tower.model_copy(update={"place": place, **filled})
     return setup.model_copy(update=changes)
+
+
+def _with_folder(tower: TextTower, folders: Mapping[str, str]) -> TextTower:
+    """A pretrained text tower with what its folder says of itself; one of the hub as it is."""
+    place = tower.given(folders) or tower.source
+    if Path(place).is_dir():
+        read = tower.model_copy(update={"transformer": place, "place": None, "weights": None})
+        return tower.model_copy(update={"place": place, **text_folder(read.model_dump_json())})
+    if tower.weights or place != tower.transformer:
+        raise UsageError(f'text tower "{place}": no such folder. Say where its model is: --data text=FOLDER.')
+    return tower
 
 
 def _read_as(data: Data, size: int, fit: str) -> Data:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from support.forged import RECIPE, measured
 from support.own_tables import NAME, TABLE, own_folder
+from support.peers import transformers_text
 from support.resuming import require_equal, stopped_and_resumed, trained
 
 from benchsuite.analysis.building import build_views
@@ -307,3 +308,61 @@ def test_rows_of_backbones_of_two_models_have_their_own_runs(tmp_path: Path, mod
         assert view.stand_in("ViT") == "a tiny ViT"
         assert [(row.backbone, row.measured) for row in view.rows][-1] == (backbone, 1)
     assert [row.measured for row in view.rows] == [1, 1]
+
+
+@pytest.fixture
+def of_texts(make_setup: Make, tmp_path: Path) -> Callable[..., Setup]:
+    """`of_texts(folder, folders={}, **text)`: the setup with a text encoder from a folder, resolved."""
+
+    def make(folder: str, folders: dict[str, str] | None = None, **text: Any) -> Setup:
+        tower = TextTower(transformer=str(tmp_path / folder), pretrained=True, max_tokens=8, **text)
+        return with_models(make_setup().model_copy(update={"text": tower}), folders or {})
+
+    return make
+
+
+def test_a_folder_of_texts_may_be_any_but_its_weights_are_the_setups(
+    of_texts: Callable[..., Setup], tmp_path: Path, split: Split
+) -> None:
+    shutil.copytree(transformers_text(tmp_path / "here"), tmp_path / "there")
+    transformers_text(tmp_path / "other", seed=5)
+    here, there, other = (of_texts(name) for name in ("here", "there", "other"))
+    assert here.setup_id == there.setup_id != other.setup_id
+    assert (here.text.transformer, here.text.place) == ("distilbert", str(tmp_path / "here"))
+    assert str(tmp_path) not in here.model_dump_json()
+    assert of_texts("here", {"text": str(tmp_path / "other")}).setup_id == other.setup_id
+    run = make_run(here, resolve_method("infonce", {}, 1.0), 0, "a run", 0.0)
+    opened = Ticket.model_validate_json(Ticket.of(run).model_dump_json()).opened().setup
+    assert opened.text.place == str(tmp_path / "here")
+    require_equal(trained("infonce", opened, split), stopped_and_resumed("infonce", opened, split, tmp_path / "run"))
+    moved = here.model_copy(update={"text": here.text.model_copy(update={"place": other.text.place})})
+    with pytest.raises(UsageError, match=r'other": its weights have changed since the run was planned'):
+        seeded_encoder(moved, 0, 0)
+
+
+def test_weights_that_no_file_gives_are_no_part_of_a_digest(of_texts: Callable[..., Setup], tmp_path: Path) -> None:
+    """A pooler that a checkpoint lacks is drawn anew each time."""
+    from transformers import BertConfig, BertModel
+
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    BertModel(BertConfig(vocab_size=40, **sizes), add_pooling_layer=False).save_pretrained(tmp_path / "bert")
+    setup = of_texts("bert")
+    assert [seeded_encoder(setup, 0, seed).text_tower.weights for seed in (0, 1)] == [setup.text.weights] * 2
+
+
+def test_a_record_without_its_folder_of_texts_asks_for_it(of_texts: Callable[..., Setup], tmp_path: Path) -> None:
+    folder = str(transformers_text(tmp_path / "here"))
+    stored = Setup.model_validate(of_texts("here").model_dump(mode="json"))
+    with pytest.raises(UsageError, match=r'"distilbert": no such folder.*--data text=FOLDER'):
+        with_models(stored, {})
+    assert with_models(stored, {"text": folder}).setup_id == stored.setup_id
+    with pytest.raises(UsageError, match='"/not/here": no such folder'):
+        of_texts("here", {"text": "/not/here"})
+
+
+def test_a_text_encoder_by_name_stays_as_it_is(of_texts: Callable[..., Setup]) -> None:
+    setup = of_texts("absent")
+    assert (setup.text.place, setup.text.weights) == (None, None)
+    with pytest.raises(UsageError, match=r"--data text: .*no tower of texts is pretrained"):
+        require_used(read_recipe("scenes-smoke"), {"text": "/folder"})
+    require_used(read_recipe("pairs-gpu"), {"text": "/folder"})
