@@ -96,8 +96,8 @@ class Headlines:
     """The headline claims at one scale."""
 
     scale: str
-    data: Sequence[str]
-    """What it measures on, in a sentence for each recipe."""
+    data: str
+    """What most of its tables measure on, in a sentence."""
     origin: Origin | None
     """None without runs."""
     fates: Sequence[Fates]
@@ -137,8 +137,10 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
     regimes = Counter(view.asked.table for view in views)
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     alone = [(view, one) for view, one in claims if one.claim.headline and regimes[view.asked.table] == 1]
-    data = dict.fromkeys(view.setting.recipe.description.split(". ")[0].rstrip(".") for view in views)
-    return Headlines(scale, list(data), Origin.of(views), list(_fates(views)), forests(alone))
+    data = Counter(view.setting.recipe.description.split(". ")[0].rstrip(".") for view in views)
+    return Headlines(
+        scale, max(data, key=data.__getitem__, default=""), Origin.of(views), list(_fates(views)), forests(alone)
+    )
 
 
 def _fates(views: Sequence[TableView]) -> Iterator[Fates]:

@@ -128,7 +128,7 @@ def test_real_data_come_before_synthetic_ones(make_record: MakeRecord) -> None:
     made = make_record()[0]
     data = made.setup.data.model_copy(update={"name": "emoji-features"})
     real = made.model_copy(update={"setup": made.setup.model_copy(update={"data": data})})
-    first, second = Headlines("a", [], Origin([real], [2]), [], []), Headlines("b", [], Origin([made], [9]), [], [])
+    first, second = Headlines("a", "", Origin([real], [2]), [], []), Headlines("b", "", Origin([made], [9]), [], [])
     assert first.place < second.place
 
 
