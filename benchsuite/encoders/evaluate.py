@@ -25,8 +25,10 @@ from benchsuite.setup import Data, Part, Protocol
 
 NAMES = ("image", "text")
 CLIP_BENCHMARK = "clip-benchmark"
+OWN_PROMPTS = {"classes": "class", "templates": CLIP_BENCHMARK}
 BY_KIND = {
-    "classification": Protocol(task="zero-shot", options={"classes": "class", "templates": CLIP_BENCHMARK}),
+    "classification": Protocol(task="zero-shot", options=OWN_PROMPTS),
+    "multilabel": Protocol(task="multilabel", options=OWN_PROMPTS),
     "retrieval": Protocol(task="retrieval"),
     "matching": Protocol(task="matching"),
     "matching of pairs": Protocol(task="matching", options={"images": 2}),

@@ -45,7 +45,9 @@ def class_labels(task: str, dataset: PairDataset, split: str, classes: str) -> T
     names, samples = dataset.classes_of(classes), dataset.split(split)
     labels = tensor_of(label_rows(dataset, samples, classes), torch.int64)
     if labels.shape != (len(samples),):
-        raise UsageError(f"{task}: split {split} has {len(samples)} samples but labels of shape {list(labels.shape)}.")
+        hint = "; the task multilabel takes several labels an image" if labels.dim() == 2 else ""
+        shape = list(labels.shape)
+        raise UsageError(f"{task}: split {split} has {len(samples)} samples but labels of shape {shape}{hint}.")
     if outside := labels[(labels < 0) | (labels >= len(names))][:1].tolist():
         raise UsageError(f'{task}: split {split} has class {outside[0]} of "{classes}", which has {len(names)} names.')
     return labels

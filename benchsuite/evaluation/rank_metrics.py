@@ -104,6 +104,13 @@ def matching(ranks: Ranks, images: int) -> Scores:
     return Scores(metrics, {"instances": len(first["text"])}, up_to(1, ranks))
 
 
+def multilabel(ranks: Ranks) -> Scores:
+    """Mean average precision, from the ranks of each class's images: relevant ones so far by rank, at each of them."""
+    classes = np.split(ranks["class"], np.cumsum(ranks["relevant"])[:-1])
+    precision = [float((np.arange(1, len(own) + 1) / own).mean()) for own in classes]
+    return Scores({"map": float(np.mean(precision))}, {"pictures": int(ranks["pictures"][0])}, ranks)
+
+
 def sentence_transfer(ranks: Ranks) -> Scores:
     """Accuracies, from 1 for a correctly classified sentence and 2 for a wrong one."""
     metrics = {name: float((each == 1).mean()) for name, each in ranks.items()}
@@ -147,6 +154,7 @@ RULES: dict[str, RankRule] = {
     "matching": RankRule(matching, options=("images",)),
     "mmvp": RankRule(mmvp),
     "multi-instance-retrieval": RankRule(multi_instance, split_count="v2t", only_ranks=False),
+    "multilabel": RankRule(multilabel, split_count="pictures"),
     "retrieval": RankRule(retrieval, split_count="i2t"),
     "sentence-transfer": RankRule(sentence_transfer),
     "sts": RankRule(sts, options=("sets",), only_ranks=False),

@@ -152,6 +152,20 @@ def test_a_webdataset_for_retrieval_has_captions(tmp_path: Path) -> None:
     assert not data.templates
 
 
+@needs_it
+def test_several_labels_are_read_as_the_library_reads_them(tmp_path: Path) -> None:
+    told = [[[1, 0, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 0]]]
+    place = write_webdataset(tmp_path / "wds_tiny", told, "red\nblue\ngreen", kind="multilabel")
+    theirs = ours._builder().build_dataset("wds/tiny", root=str(place), transform=np.asarray, split="test")
+    data = create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path), size=8)
+    split = data.split("test")
+    labels = np.stack([label for _, label in theirs])
+    assert labels.tolist() == [*told[0], *told[1]]
+    assert [sorted({*own} - {-1}) for own in split.labels["class"].tolist()] == [[*np.flatnonzero(x)] for x in labels]
+    assert [*data.class_names["class"]] == theirs.classes
+    assert not split.captions
+
+
 @pytest.mark.parametrize(
     "change",
     [{"texts": [[0, 1, 1], [0, 1]]}, {"names": "red\ngreen"}, {"templates": "a {c}."}, {"side": 16}],
@@ -175,7 +189,12 @@ def test_the_digest_of_a_webdataset_follows_what_it_says(tmp_path: Path, change:
         ({"names": "red"}, r's0000001: class "1" is none of the 1 of classnames.txt'),
         ({"texts": [["0", "one"]]}, r's0000001: class "one" is none of the 2'),
         ({"texts": [[0, ""]]}, r"s0000001: an image without a class; there must be s0000001.cls"),
-        ({"kind": "multilabel"}, r'dataset_type.txt: sets of type "multilabel" are not read'),
+        ({"kind": "masks"}, r'dataset_type.txt: sets of type "masks" are not read'),
+        ({"texts": [[[1, 1], [1]]], "kind": "multilabel"}, r"s0000001: its npy must have 0 or 1 for each of the 2"),
+        ({"texts": [[[1, 2]]], "kind": "multilabel"}, r"s0000000: its npy must have 0 or 1"),
+        ({"texts": [[[0, 1]]], "kind": "multilabel"}, r'2 classes, the images 1: none is "red"'),
+        ({"texts": [[b"no array"]], "kind": "multilabel"}, r"0.tar: .*s0000000.npy is no array of numbers"),
+        ({"texts": [[b""]], "kind": "multilabel"}, r"0.tar: .*s0000000.npy is no array of numbers"),
         ({"texts": [], "kind": "retrieval"}, r"split test: there are no images"),
     ],
 )

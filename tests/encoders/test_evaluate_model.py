@@ -209,6 +209,36 @@ def test_scores_of_webdatasets_are_those_of_clip_benchmark(
         assert ours[f"i2t_r{k}"] == pytest.approx(recalls[f"text_retrieval_recall@{k}"])
 
 
+@needs_clip_benchmark
+def test_precision_of_several_labels_is_that_of_clip_benchmark(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from clip_benchmark.datasets.builder import build_dataset
+    from clip_benchmark.metrics import zeroshot_classification
+
+    model, transform, words = opened_by_open_clip(folders["open_clip"])
+    shown = np.random.default_rng(3).integers(0, 2, (2, 15, 3)) * [1, 1, 0] + [[0, 0, i % 5 == 1] for i in range(15)]
+    place = write_webdataset(
+        tmp_path / "wds_voc2007_multilabel", shown.tolist(), "red\nblue\ngreen", kind="multilabel", side=48
+    )
+    theirs = build_dataset("wds/voc2007_multilabel", root=str(place), transform=transform, split="test")
+    loader = torch.utils.data.DataLoader(theirs.batched(8), batch_size=None)
+    expected = zeroshot_classification.evaluate(
+        model.eval(), loader, words, theirs.classes, theirs.templates, "cpu", amp=False
+    )
+    asked = ("--task", "clip-benchmark:vtab+", "--data", f"clip-benchmark={tmp_path}", "--json")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", *asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    result = told["results"]["voc2007_multilabel"]
+    assert result["metrics"] == {"map": pytest.approx(expected["mean_average_precision"], abs=1e-6)}
+    assert result["counts"] == {"pictures": 30}
+    assert told["means"] == {"multilabel.map": result["metrics"]["map"]}
+    alone = ("--data", f"clip-benchmark={tmp_path}", "--data", "clip-benchmark.dataset=wds/voc2007_multilabel")
+    options = ("--set", "classes=class", "--set", "templates=clip-benchmark")
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", "--task", "zero-shot", *alone, *options) == 2
+    assert "the task multilabel takes several labels an image" in capsys.readouterr().err
+
+
 def alone(model: str, root: Path, name: str, capsys: pytest.CaptureFixture[str]) -> float:
     """Top-1 of one webdataset by its own templates."""
     data = ("--data", f"clip-benchmark={root}", "--data", f"clip-benchmark.dataset=wds/{name}")
@@ -225,7 +255,7 @@ def test_a_collection_is_each_of_its_sets_and_their_mean_and_names_what_is_missi
     model, root = f"open_clip:{folders['open_clip']}", tmp_path / "root"
     write_webdataset(root / "wds_cars", [[0, 1, 1, 0, 1, 1, 0]], side=48)
     write_webdataset(root / "wds_vtab-cifar10", [[0, 1, 2] * 3], "cat\ndog\nowl", "a blurry {c}", side=48)
-    write_webdataset(root / "wds_voc2007_multilabel", [[0]], kind="multilabel")
+    write_webdataset(root / "wds_voc2007_multilabel", [[0]], kind="masks")
     write_webdataset(root / "wds_cifar10", [[0, 1]])  # in no collection under this name
     asked = ("evaluate", model, "--task", "clip-benchmark:vtab+", "--data", f"clip-benchmark={root}")
     assert exit_code(*asked, "--json") == 0
@@ -236,7 +266,7 @@ def test_a_collection_is_each_of_its_sets_and_their_mean_and_names_what_is_missi
     (note,) = told["notes"]
     assert "2 of the 36 datasets of vtab+" in note
     assert f"not in {root}: imagenet1k, imagenetv2, " in note
-    assert "multilabel: voc2007_multilabel" in note
+    assert "masks: voc2007_multilabel" in note
     assert "there, but of no dataset of it: wds_cifar10" in note
     assert "vtab/cifar100, " in note
     assert " cars," not in note

@@ -158,21 +158,32 @@ def write_webdataset(
     kind: str = "classification",
     side: int = 8,
 ) -> Path:
-    """A set as clip_benchmark_export_wds writes it: a tar file for each list of classes or captions, noisy images."""
+    """A set as clip_benchmark_export_wds writes it: a tar file for each list of classes or captions, noisy images.
+
+    Of several labels (kind multilabel) each image has a list of ones and zeros, or the bytes of its member.
+    """
     (folder / "test").mkdir(parents=True)
     images = iter(pictures(sum(map(len, texts)), side=side))
-    member = "txt" if kind == "retrieval" else "cls"
+    member = {"retrieval": "txt", "multilabel": "npy"}.get(kind, "cls")
     number = itertools.count()
     for shard, own in enumerate(texts):
-        samples = {f"s{next(number):07}": {member: str(text).encode(), "webp": _lossless(next(images))} for text in own}
+        samples = {f"s{next(number):07}": {member: _told(text), "webp": _lossless(next(images))} for text in own}
         write_shard(folder / "test" / f"{shard}.tar", samples)
     (folder / "test" / "nshards.txt").write_text(f"{len(texts)}\n")
-    if kind == "classification":
+    if kind != "retrieval":
         (folder / "classnames.txt").write_text(names)
         (folder / "zeroshot_classification_templates.txt").write_text(templates)
-    else:
+    if kind != "classification":
         (folder / "dataset_type.txt").write_text(f"{kind}\n")
     return folder
+
+
+def _told(text: object) -> bytes:
+    if not isinstance(text, list):
+        return text if isinstance(text, bytes) else str(text).encode()
+    stream = io.BytesIO()
+    np.save(stream, np.array(text))
+    return stream.getvalue()
 
 
 def _lossless(picture: np.ndarray) -> bytes:

@@ -1,9 +1,12 @@
 """Images in tar files, each with its caption or class beside it under the same key. Nothing is unpacked."""
 
+import io
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
+
+import numpy as np
 
 from benchsuite.data.readers.files import computed_once, json_of, stamp
 from benchsuite.errors import UsageError
@@ -50,7 +53,7 @@ def _scan(file: Path, kinds: Sequence[str]) -> list[tuple[str, int, int, str]]:
     except (OSError, tarfile.TarError, UnicodeDecodeError, ValueError, AttributeError) as error:
         raise UsageError(f"{file}: not a complete tar file ({error}).") from error
     if without := [key for key in images if not texts.get(key, "").strip()]:
-        what = "a class" if kinds[0] == "cls" else "a caption"
+        what = "a caption" if kinds[0] in ("txt", "json") else "a class"
         there = f"there must be {without[0]}.{' or .'.join(kinds)}"
         raise UsageError(f"{file}, {without[0]}: an image without {what}; {there}.")
     return [(key, offset, size, texts[key]) for key, (offset, size) in images.items()]
@@ -63,5 +66,13 @@ def _ends(stream: Any, offset: int) -> bool:
 
 
 def _text(tar: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+    """A member as text; of an array its numbers."""
     stream = tar.extractfile(member)
-    return stream.read().decode("utf-8") if stream else ""
+    content = stream.read() if stream else b""
+    if member.name.endswith(".npy"):
+        try:
+            values = np.load(io.BytesIO(content), allow_pickle=False).astype(float)
+        except (ValueError, TypeError, EOFError) as error:
+            raise ValueError(f"{member.name} is no array of numbers") from error
+        return " ".join(f"{value:g}" for value in values.flatten())
+    return content.decode("utf-8")

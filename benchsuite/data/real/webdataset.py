@@ -17,8 +17,9 @@ COUNT, NAMES, TEMPLATES = "test/nshards.txt", "classnames.txt", "zeroshot_classi
 TYPE = "dataset_type.txt"
 FILES = ("*.txt", "*test/*.tar")
 """What of a repository of the hub is read."""
-KINDS = {"classification": "cls", "retrieval": "txt"}
-"""By what dataset_type.txt says, the member beside each image."""
+KINDS = {"classification": "cls", "multilabel": "npy", "retrieval": "txt"}
+"""By what dataset_type.txt says, the member beside each image: its class, whether it shows each class, its captions."""
+CLASSED = ("classification", "multilabel")
 
 
 class Webdataset(Listed):
@@ -35,12 +36,12 @@ class Webdataset(Listed):
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        return {"class": tuple(self._lines(NAMES))} if self.kind == "classification" else {}
+        return {"class": tuple(self._lines(NAMES))} if self.kind in CLASSED else {}
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
         """Those of the folder, with {} for the class name; refused unless each has its place for it."""
-        texts = self._lines(TEMPLATES) if self.kind == "classification" else []
+        texts = self._lines(TEMPLATES) if self.kind in CLASSED else []
         if wrong := [text for text in texts if "{c}" not in text or {*text.replace("{c}", "")} & {*"{}"}]:
             raise UsageError(
                 f'{self._root / TEMPLATES}: "{wrong[0]}" must have {{c}} for the class name, and no other.'
@@ -55,24 +56,34 @@ class Webdataset(Listed):
         if self.kind not in KINDS:
             also = " and ".join(KINDS)
             raise UsageError(f'{self._root / TYPE}: sets of type "{self.kind}" are not read; those of {also} are.')
-        names, seen = self.class_names.get("class", ()), set()
+        names, seen = self.class_names.get("class", ()), set[int]()
         for tar in self._tars:
             for key, offset, size, text in members_of(tar, [KINDS[self.kind]]):
                 captions, labels = [line for line in text.splitlines() if line.strip()], {}
-                if self.kind == "classification":
-                    label = int(text) if text.strip().isdecimal() else -1
-                    if not 0 <= label < len(names):
-                        wrong = (
-                            f'class "{text.strip()[:20]}" is none of the {len(names)} of {NAMES}, which begin with 0'
-                        )
-                        raise UsageError(f"{tar}, {key}: {wrong}.")
-                    captions, labels = [names[label]], {"class": label}
-                    seen.add(label)
+                if names:
+                    own = self._classes(text, f"{tar}, {key}")
+                    seen.update(own)
+                    one = self.kind == "classification"  # of several labels an image may have none, and so no caption
+                    captions, labels = [names[own[0]]] if one else [], {"class": own[0] if one else own}
                 yield Item(f"{key}\0{size}", [str(tar)], captions, (), labels, (offset, size), name=f"{tar}, {key}")
         if unseen := [name for i, name in enumerate(names) if i not in seen]:
             raise UsageError(
                 f'{self._root}: {NAMES} has {len(names)} classes, the images {len(seen)}: none is "{unseen[0]}".'
             )
+
+    def _classes(self, text: str, where: str) -> list[int]:
+        """The number of an image's class, or those of all that it shows; refused unless each has a name."""
+        count = len(self.class_names["class"])
+        if self.kind == "multilabel":
+            marks = text.split()
+            if len(marks) != count or {*marks} - {"0", "1"}:
+                raise UsageError(f"{where}: its npy must have 0 or 1 for each of the {count} classes of {NAMES}.")
+            return [i for i, mark in enumerate(marks) if mark == "1"]
+        label = int(text) if text.strip().isdecimal() else -1
+        if not 0 <= label < count:
+            wrong = f'class "{text.strip()[:20]}" is none of the {count} of {NAMES}, which begin with 0'
+            raise UsageError(f"{where}: {wrong}.")
+        return [label]
 
     @cached_property
     def _tars(self) -> list[Path]:
