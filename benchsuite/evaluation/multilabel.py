@@ -59,6 +59,7 @@ class Multilabel(Task):
 
 def class_ranks(scores: NDArray[np.floating], shown: NDArray[np.bool_]) -> Ranks:
     """The ranks of each class's images among all, class by class; 1 is best. Both arguments are [N, C]."""
-    ranks = [np.flatnonzero(own[np.lexsort((own, -score))]) + 1 for score, own in zip(scores.T, shown.T, strict=True)]
+    orders = np.lexsort((shown, -scores), axis=0).T
+    ranks = [np.flatnonzero(shown[order, k]) + 1 for k, order in enumerate(orders)]
     counts = {"relevant": shown.sum(0), "pictures": np.array([len(shown)])}
     return {"class": np.concatenate(ranks).astype(np.int32), **{name: n.astype(np.int32) for name, n in counts.items()}}
