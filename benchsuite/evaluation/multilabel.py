@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,12 +52,12 @@ class Multilabel(Task):
         image, place = np.nonzero(ids >= 0)  # -1 where an image has fewer classes than others
         shown = np.zeros((len(split), len(names)), bool)
         shown[image, ids[image, place]] = True
-        if lacking := [name for name, there in zip(names, shown.any(0), strict=True) if not there]:
+        if lacking := [name for k, name in enumerate(names) if not shown[:, k].any()]:
             raise UsageError(f'multilabel: no image of split {self.split} shows "{lacking[0]}" of "{self.classes}".')
         return shown
 
 
-def class_ranks(scores: NDArray[np.floating], shown: NDArray[np.bool_]) -> Ranks:
+def class_ranks(scores: NDArray[Any], shown: NDArray[np.bool_]) -> Ranks:
     """The ranks of each class's images among all, class by class; 1 is best. Both arguments are [N, C]."""
     orders = np.lexsort((shown, -scores), axis=0).T
     ranks = [np.flatnonzero(shown[order, k]) + 1 for k, order in enumerate(orders)]

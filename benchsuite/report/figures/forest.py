@@ -29,7 +29,9 @@ class Layout:
         return self.left + column * (self.plot + self.right)
 
 
-ALONE, BESIDE = Layout(210, 150, 180, 36), Layout(280, 116, 72, 50, several=True)
+ALONE = Layout(210, 150, 180, 36)
+MOST, LETTER, PUBLISHED = 90, 5, 52
+"""Letters of a name, the width of one, and that of a published difference, with its margins."""
 STEP = 17
 """A line's height."""
 AHEAD, BEHIND = ("o", HUES[4], 6.5, False), ("X", HUES[1], 6.5, False)
@@ -50,7 +52,7 @@ def forest(figure: Forest, canvas: Canvas) -> Drawn:
     """
     every = [one for line in figure.lines for one in line]
     columns = list(dict.fromkeys(one.column for one in every))
-    layout = ALONE if len(columns) == 1 else BESIDE
+    layout = ALONE if len(columns) == 1 else _beside(every)
     heights = _heights(figure, layout)
     foot = heights[-1] + STEP
     values = [value for one in every if one.estimate for value in replace(one.estimate, unconfirmable=None).values]
@@ -61,6 +63,12 @@ def forest(figure: Forest, canvas: Canvas) -> Drawn:
         _draw_column([(at, one) for at, one in there if one.column == column], canvas, foot, scale, layout)
     _draw_headings(figure, columns, canvas, heights, layout)
     return layout.start(len(columns)), foot + FOOT, _legend(every, layout)
+
+
+def _beside(lines: Sequence[Comparison]) -> Layout:
+    """Of columns: as wide to the left as the longest name asks for."""
+    letters = min(MOST, max(len(one.label) for one in lines))
+    return Layout(PUBLISHED + LETTER * letters, 116, 72, letters, several=True)
 
 
 def _heights(figure: Forest, layout: Layout) -> list[float]:

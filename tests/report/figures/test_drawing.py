@@ -154,6 +154,19 @@ def test_columns_of_a_forest_plot_share_lines_and_scale_and_say_verdicts_by_mark
     assert shown.said.count("reproduced") == 1, "in the legend"
 
 
+def test_names_of_a_forest_plot_with_columns_are_whole_and_end_before_published_differences() -> None:
+    long = "AmCLR (ours) vs. iSogCLR w Temp Generator, Retrieval (Image) Top-10, RN50, Adam"
+    named = [
+        [Comparison("", f"{long}{end}", "", "percent", Estimate(1.0), published=12.0, column=name) for name in "ab"]
+        for end in ("W", "P")
+    ]
+    shown = drawn(replace(forest(), lines=named))
+    assert {f"{long}W", f"{long}P"} <= set(shown.said)
+    (number, *_) = (text for text in shown.texts if text.text == "+12.00")
+    (name, *_) = (text for text in shown.texts if text.text == f"{long}W")
+    assert number.x - 32 - name.x >= 4.6 * len(long), "its letters are about that wide"
+
+
 def test_verdicts_of_a_forest_plot_differ_in_mark_and_not_in_hue_alone() -> None:
     verdicts = ("better", "worse", "equivalent", "undecided")
     lines = [Comparison("", verdict, verdict, "percent", Estimate(1.0)) for verdict in verdicts]
