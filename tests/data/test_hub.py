@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,15 +11,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from support.real_files import write_shards
+from support.real_files import pictures, png, write_shards
 from test_clip_benchmark import write_winoground
 
 REVISIONS = {"main": (5, 4), "a-tag": (3, 2)}
 """Sizes of the tar files of each."""
 WINOGROUND = "winoground"
 """A revision with other files."""
-NAMES = (*REVISIONS, WINOGROUND)
+TABLE = "table"
+"""A revision that the library datasets reads."""
+NAMES = (*REVISIONS, WINOGROUND, TABLE)
 READ = """
 import sys
 from benchsuite.data import create_dataset
@@ -46,12 +51,21 @@ class Hub(BaseHTTPRequestHandler):
             self._send(json.dumps(files if parts[4] == "tree" else about).encode())
         elif parts[:4] == ["datasets", "me", "pairs", "resolve"]:
             name = next(name for name in NAMES if parts[4] in (name, commit(name)))
-            self._send(self.folder.joinpath(name, *parts[5:]).read_bytes(), commit(name))
+            if (file := self.folder.joinpath(name, *parts[5:])).is_file():
+                self._send(file.read_bytes(), commit(name))
+            else:
+                self._send_nothing()
         else:
-            self.send_error(404)
+            self._send_nothing()
 
     def do_HEAD(self) -> None:
         self.do_GET()
+
+    def _send_nothing(self) -> None:
+        self.send_response(404)
+        self.send_header("X-Error-Code", "EntryNotFound")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def _send(self, content: bytes, of: str = "") -> None:
         self.send_response(200)
@@ -76,11 +90,23 @@ def hub(tmp_path: Path) -> Iterator[str]:
         for number, tar in enumerate(sorted((write_shards(tmp_path / name, sizes) / "train").iterdir())):
             tar.rename(tmp_path / name / f"cc3m-train-{number:04}.tar")
     (write_winoground(tmp_path, packed="images/") / WINOGROUND / "README.md").write_text("not read")
+    write_table(tmp_path / TABLE)
     handler = type("Here", (Hub,), {"folder": tmp_path})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
+
+
+def write_table(folder: Path) -> None:
+    """Pictures with captions in one parquet file, and a file that is not read."""
+    rows = [
+        {"image": {"bytes": png(picture), "path": None}, "caption": f"thing {i}"}
+        for i, picture in enumerate(pictures(100))
+    ]
+    folder.mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), folder / "train.parquet")
+    (folder / "notes.bin").write_bytes(bytes(9_000_000))
 
 
 def read(source: str, tmp_path: Path, code: str = READ, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -125,6 +151,43 @@ def test_a_dry_run_says_how_much_the_hub_has_and_fetches_nothing(hub: str, tmp_p
     assert "are not here" not in dry_run()
     environment["HF_ENDPOINT"] = "http://127.0.0.1:9"
     assert "cc3m:" not in dry_run(), "what is in the cache needs no hub"
+
+
+@pytest.mark.slow
+def test_a_dry_run_fetches_nothing_of_what_the_library_reads(hub: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    environment = {**os.environ, "HF_HOME": str(home), "BENCHSUITE_CACHE": str(tmp_path), "HF_ENDPOINT": hub}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    command = [
+        sys.executable,
+        "-m",
+        "benchsuite",
+        "compare",
+        "infonce",
+        "ts",
+        "--data",
+        f"pairs=me/pairs@{commit(TABLE)}",
+    ]
+
+    def dry_run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, "--dry-run"], env=environment, capture_output=True, text=True)
+
+    asked = dry_run()
+    size = (tmp_path / TABLE / "train.parquet").stat().st_size
+    assert f"pairs: me/pairs has {size / 1e6:,.1f} MB in 1 files that are not here" in asked.stderr
+    assert f"hf download me/pairs --repo-type dataset --revision {commit(TABLE)}" in asked.stderr
+    assert not [*home.rglob("*.parquet"), *home.rglob("*.arrow")]
+    code = "import sys, datasets; datasets.load_dataset('me/pairs', revision=sys.argv[1])"
+    assert read(commit(TABLE), tmp_path, code, HF_ENDPOINT=hub).returncode == 0
+    assert [*home.rglob("*.arrow")]
+    again = dry_run()
+    assert again.returncode == 0, again.stderr
+    shutil.rmtree(home / "hub")
+    assert "are not here" not in dry_run().stderr, "the library has its copy"
+    missing = subprocess.run(
+        [*command[:-1], "pairs=me/pears", "--dry-run"], env=environment, capture_output=True, text=True
+    )
+    assert "pairs: me/pears is neither a folder nor a dataset that can be read from the hub" in missing.stderr
 
 
 @pytest.mark.slow

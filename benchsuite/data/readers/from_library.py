@@ -15,6 +15,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from benchsuite.data.readers.columns import (
     texts_at,
 )
 from benchsuite.data.readers.files import files_under, require_folder, stamp
-from benchsuite.data.readers.hub import on_hub
+from benchsuite.data.readers.hub import fetching, not_fetched, on_hub, sizes_to_fetch
 from benchsuite.data.readers.index import Item, write
 from benchsuite.data.readers.listing import Indexed
 from benchsuite.errors import UnknownError, UsageError
@@ -261,18 +262,33 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
     datasets.disable_progress_bars()
     try:
         name, revision = on_hub(source, plain=True) or ("", None)
-        stored = (
-            datasets.load_dataset(name, config or None, revision=revision)
-            if name
-            else _from_folder(folder, config, copy)
-        )
+        lacking = _to_fetch(name, config, revision) if name and not fetching.get() else []
+        if not lacking:
+            stored = (
+                datasets.load_dataset(name, config or None, revision=revision)
+                if name
+                else _from_folder(folder, config, copy)
+            )
     except Exception as error:
         what = "is neither a folder nor a dataset that can be read from the hub" if name else "cannot be read"
         raise UsageError(f"{dataset}: {source} {what} ({_reason(error)}).") from error
+    if lacking:
+        raise not_fetched(dataset, name, revision, lacking)
     splits = dict(stored) if isinstance(stored, dict) else {"train": stored}
     if empty := [name for name, rows in splits.items() if not len(rows)]:
         raise UsageError(f"{dataset}: {source}, split {empty[0]}: there are no rows.")
     return splits
+
+
+def _to_fetch(name: str, config: str, revision: str | None) -> list[int]:
+    """Bytes of each file of the hub that the library has neither fetched nor made its copy of."""
+    import datasets
+
+    builder = datasets.load_dataset_builder(name, config or None, revision=revision)
+    urls = [url for files in (builder.config.data_files or {}).values() for url in files]
+    if not urls or Path(builder.cache_dir).exists():
+        return []
+    return sizes_to_fetch(name, revision, [escape(url.partition("@")[2].partition("/")[2]) for url in urls])
 
 
 def _from_folder(folder: Path, config: str, copy: Path | None) -> Any:

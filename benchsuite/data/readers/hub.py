@@ -1,6 +1,7 @@
 """Datasets of the Hugging Face hub in place of folders: hub:OWNER/NAME, or hub:OWNER/NAME@REVISION."""
 
 import re
+from collections.abc import Sequence
 from contextvars import ContextVar
 from fnmatch import fnmatch
 from functools import cache
@@ -39,16 +40,23 @@ def downloaded(dataset: str, name: str, revision: str | None, files: tuple[str, 
         raise UsageError(
             f"{dataset}: {which} is neither a folder nor a dataset that can be read from the hub ({first_line(error)})."
         ) from error
+    raise not_fetched(dataset, name, revision, lacking, files)
+
+
+def not_fetched(
+    dataset: str, name: str, revision: str | None, lacking: Sequence[int], files: Sequence[str] = ()
+) -> UsageError:
+    """What a dry run says of files of these sizes, and how to fetch those of these patterns, or all."""
     asked = "".join(f" --include '{pattern}'" for pattern in files) + (f" --revision {revision}" if revision else "")
     size = sum(lacking) / 1e6
-    raise UsageError(
+    return UsageError(
         f"{dataset}: {name} has {f'{size / 1e3:,.1f} GB' if size > 1e3 else f'{size:,.1f} MB'} in "
         f"{len(lacking)} files that are not here, and a dry run does not fetch them. "
         f"`hf download {name} --repo-type dataset{asked}` does, or the command without --dry-run."
     )
 
 
-def sizes_to_fetch(name: str, revision: str | None, files: tuple[str, ...]) -> list[int]:
+def sizes_to_fetch(name: str, revision: str | None, files: Sequence[str]) -> list[int]:
     """Bytes of each file that the cache lacks; none where no hub answers: the cache is all there is."""
     from huggingface_hub import HfApi, try_to_load_from_cache
     from huggingface_hub.errors import HfHubHTTPError
