@@ -1,6 +1,6 @@
 """What became of a published gain: the verdict on a headline claim as printed beside the one with all rows tuned."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,6 +54,11 @@ class InBothRegimes:
             case [False, True]:
                 return "gain when tuned"
         return "worse" if "opposite" in kinds else "no gain seen"
+
+    @property
+    def comparison(self) -> Hashable:
+        """What is equal for a comparison of the same runs that several tables of a paper make: it counts once."""
+        return self.printed.comparison, self.tuned.comparison
 
     @property
     def meaning(self) -> str:

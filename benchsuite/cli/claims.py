@@ -144,9 +144,10 @@ def both_line(both: "InBothRegimes") -> str:
 
 
 def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:
-    """How many headline claims of a scale came to what."""
+    """How many headline claims of a scale came to what; what two tables of a paper compare alike counts once."""
+    once = {one.comparison: one for one in both}.values()
     for scale in dict.fromkeys(one.tuned.scale for one in both):
-        counts = Counter(one.outcome for one in both if one.tuned.scale == scale)
+        counts = Counter(one.outcome for one in once if one.tuned.scale == scale)
         yield f"scale {scale}: {_listed(counts)}"
 
 

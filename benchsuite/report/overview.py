@@ -146,7 +146,7 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
 def _fates(views: Sequence[TableView]) -> Iterator[Fates]:
     """A figure for each unit. A comparison of the same runs that several tables make is one line."""
     by_regime = {(view.asked.table, view.asked.regime): view for view in views}
-    same = by_key(((both.printed.comparison, both.tuned.comparison), both) for both in in_both_regimes(views))
+    same = by_key((both.comparison, both) for both in in_both_regimes(views))
     pairs = []
     for both, *others in same.values():
         table, also = both.printed.claim.table, [other.printed.claim.table for other in others]

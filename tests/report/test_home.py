@@ -8,7 +8,9 @@ import pytest
 from support import claimed
 from support.html_pages import Reading, leaderboard, pages
 
+from benchsuite.analysis.both_regimes import in_both_regimes
 from benchsuite.analysis.table_view import TableView
+from benchsuite.cli.claims import outcome_lines
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
 from benchsuite.report.figures.from_claims import survey_figures
@@ -169,6 +171,7 @@ def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_r
     (group,) = headlines(leaderboard([*alike, *other]))
     ((line, _),) = group.fates[0].by_outcome["robust gain"]
     assert (line.tables, group.outcomes) == ("p/t, p/u", {"robust gain": 1})
+    assert [*outcome_lines([*in_both_regimes([*alike, *other])])] == ["scale small: 1 robust gain"]
     better = both("u", [value + 0.01 for value in claimed.HIGH])
     (group,) = headlines(leaderboard([*alike, *better]))
     assert group.outcomes == {"robust gain": 2}
