@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 from support.real_files import pictures, png, write_shards
 from test_clip_benchmark import write_winoground
+
+from benchsuite.cli.shared.options import parse_folders
+from benchsuite.data import create_dataset
+from benchsuite.data.readers.hub import on_hub
+from benchsuite.errors import UsageError
+from benchsuite.registry import datasets
 
 REVISIONS = {"main": (5, 4), "a-tag": (3, 2)}
 """Sizes of the tar files of each."""
@@ -188,6 +195,26 @@ def test_a_dry_run_fetches_nothing_of_what_the_library_reads(hub: str, tmp_path:
         [*command[:-1], "pairs=me/pears", "--dry-run"], env=environment, capture_output=True, text=True
     )
     assert "pairs: me/pears is neither a folder nor a dataset that can be read from the hub" in missing.stderr
+
+
+def test_datasets_that_name_a_source_pin_it_by_a_commit() -> None:
+    sources = {name: card.about["hub"] for name, card in datasets.cards().items() if "hub" in card.about}
+    assert {"cc3m", "cifar10", "cifar100"} <= {*sources}
+    for name, source in sources.items():
+        found = on_hub(f"hub:{source}")
+        assert found
+        assert re.fullmatch("[0-9a-f]{40}", found[1] or ""), name
+        assert parse_folders([f"{name}=hub:"]) == {name: f"hub:{source}"}
+        with pytest.raises(UsageError, match=rf"Or --data {name}=hub: takes {found[0]} from the hub"):
+            create_dataset(name).manifest()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("cc12m", "hub: alone is for cc3m, cifar10"), ("cc4m", 'Did you mean "cc3m"')]
+)
+def test_a_dataset_without_a_source_of_its_own_is_refused_with_those_that_have_one(name: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        parse_folders([f"{name}=hub:"])
 
 
 @pytest.mark.slow

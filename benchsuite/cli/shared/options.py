@@ -9,7 +9,7 @@ import typer
 from benchsuite.cli.shared.terminal import keep_stdout_for_json
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
-from benchsuite.registry import load_plugin, methods
+from benchsuite.registry import datasets, load_plugin, methods
 
 Plugins = Annotated[
     list[Path] | None,
@@ -92,7 +92,8 @@ def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
 def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
     """`cifar10=FOLDER` as {"cifar10": FOLDER}; an existing folder becomes absolute; anything else may be a hub name.
 
-    `pairs.caption=title` sets an option of a dataset: {"pairs.caption": "title"}.
+    `pairs.caption=title` sets an option of a dataset: {"pairs.caption": "title"}. `cc3m=hub:` is the dataset's own
+    name on the hub, with its commit.
     """
     folders: dict[str, str] = {}
     for text in texts or ():
@@ -104,9 +105,19 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
             )
         if name in folders:
             raise UsageError(f"--data {name} is given twice: {folders[name]} and {folder}.")
+        if folder == "hub:":
+            folder += _pinned(name)
         path = Path(folder).expanduser()
         folders[name] = str(path.resolve()) if "." not in name and path.is_dir() else folder
     return folders
+
+
+def _pinned(name: str) -> str:
+    """A dataset's own OWNER/NAME@COMMIT on the hub."""
+    if found := datasets.card(name).about.get("hub"):
+        return str(found)
+    known = ", ".join(each for each, card in datasets.cards().items() if "hub" in card.about)
+    raise UsageError(f"--data {name}=hub:: write hub:OWNER/NAME@COMMIT; hub: alone is for {known}.")
 
 
 def require_reported(seeds: Sequence[int]) -> None:

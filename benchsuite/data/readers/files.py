@@ -13,6 +13,7 @@ from benchsuite.data.readers.images import in_threads
 from benchsuite.errors import UsageError
 from benchsuite.files import reason_of, require_regular, sha256_of
 from benchsuite.paths import cache
+from benchsuite.registry import datasets
 
 Watch = Callable[[int, int], None]
 watching: ContextVar[Watch] = ContextVar("watching", default=lambda done, total: None)
@@ -25,7 +26,9 @@ def require_folder(dataset: str, folder: str, layout: str, files: Sequence[str] 
     `files` are patterns of what is downloaded from the hub; all if there are none.
     """
     if not folder:
-        raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.")
+        hub = datasets.card(dataset).about.get("hub")
+        hint = f" Or --data {dataset}=hub: takes {hub.partition('@')[0]} from the hub." if hub else ""
+        raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.{hint}")
     if named := on_hub(folder):
         return downloaded(dataset, *named, tuple(files))
     path = Path(folder).expanduser()

@@ -67,7 +67,13 @@ class Cifar(FromLibrary):
         return long_tailed(labels, self.imbalance, self.seed)
 
 
-@register_dataset("cifar10", title="CIFAR-10", license="none stated", download=True)
+@register_dataset(
+    "cifar10",
+    title="CIFAR-10",
+    license="none stated",
+    download=True,
+    hub="uoft-cs/cifar10@0b2714987fa478483af9968de7c934580d0bb9a2",
+)
 class Cifar10(Cifar):
     """50,000 and 10,000 real 32x32 images of 10 classes, from parquet files in the hub's layout.
 
@@ -91,7 +97,13 @@ class Cifar10Captions(Cifar10):
     captions = "cifar-18"
 
 
-@register_dataset("cifar100", title="CIFAR-100", license="none stated", download=True)
+@register_dataset(
+    "cifar100",
+    title="CIFAR-100",
+    license="none stated",
+    download=True,
+    hub="uoft-cs/cifar100@aadb3af77e9048adbea6b47c21a81e47dd092ae5",
+)
 class Cifar100(Cifar):
     """50,000 and 10,000 real 32x32 images of 100 classes, from parquet files in the hub's layout.
 

@@ -94,7 +94,13 @@ class WebPairs(Listed):
         return [table] if table else tars
 
 
-@register_dataset("cc3m", title="Conceptual Captions 3M", license="Google's terms", download=True)
+@register_dataset(
+    "cc3m",
+    title="Conceptual Captions 3M",
+    license="Google's terms",
+    download=True,
+    hub="pixparse/cc3m-wds@46f3d69f840e59d77d52e8decfe5baec97e94c7f",
+)
 class Cc3m(WebPairs):
     """About three million images from the web, each with a cleaned caption; how many depends on the download.
 
