@@ -34,6 +34,8 @@ class JudgedClaim:
     """None if the table was not run."""
     stand_in: str = ""
     """What was measured in the place of the paper's data, in words, if anything was."""
+    measured: str = ""
+    """The protocol and its metric, those of the stand-in if there is one."""
 
     @property
     def gains(self) -> Paired | None:
@@ -48,11 +50,14 @@ class JudgedClaim:
 
     @property
     def comparison(self) -> Hashable:
-        """What is equal for a comparison of the same runs that several tables of a paper make."""
+        """What is equal where several tables of a paper compare the same runs on the same measure.
+
+        Two data sets of the paper for which one set stands here are measured alike, too.
+        """
         if self.gains is None:
             return self.claim.table, self.claim.name
         paper = self.claim.table.partition("/")[0]
-        return paper, self.scale, self.regime, self.claim.column.name, self.gains
+        return paper, self.scale, self.regime, self.measured, self.gains
 
 
 JUDGED: WeakKeyDictionary[TableView, list[JudgedClaim]] = WeakKeyDictionary()
@@ -97,7 +102,12 @@ def _judged(
     verdicts += explore(_questions(view, further))
     return [
         JudgedClaim(
-            claim, view.asked.scale, verdict, view.asked.regime, view.setting.stand_ins.get(claim.column.key, "")
+            claim,
+            view.asked.scale,
+            verdict,
+            view.asked.regime,
+            view.setting.stand_ins.get(claim.column.key, ""),
+            view.setting.measures.get(claim.column.key, ""),
         )
         for claim, verdict in zip([*headline, *further], verdicts, strict=True)
     ]

@@ -59,7 +59,8 @@ class Multilabel(Task):
 
 def class_ranks(scores: NDArray[Any], shown: NDArray[np.bool_]) -> Ranks:
     """The ranks of each class's images among all, class by class; 1 is best. Both arguments are [N, C]."""
-    orders = np.lexsort((shown, -scores), axis=0).T
+    lacking = np.where(np.isnan(scores), np.where(shown, -np.inf, np.inf), scores)  # against the model, too
+    orders = np.lexsort((shown, -lacking), axis=0).T
     ranks = [np.flatnonzero(shown[order, k]) + 1 for k, order in enumerate(orders)]
     counts = {"relevant": shown.sum(0), "pictures": np.array([len(shown)])}
     return {"class": np.concatenate(ranks).astype(np.int32), **{name: n.astype(np.int32) for name, n in counts.items()}}

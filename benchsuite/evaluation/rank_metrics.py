@@ -106,9 +106,14 @@ def matching(ranks: Ranks, images: int) -> Scores:
 
 def multilabel(ranks: Ranks) -> Scores:
     """Mean average precision, from the ranks of each class's images: relevant ones so far by rank, at each of them."""
-    classes = np.split(ranks["class"], np.cumsum(ranks["relevant"])[:-1])
+    found, relevant, pictures = ranks["class"], ranks["relevant"], int(ranks["pictures"][0])
+    if int(relevant.sum()) != len(found):
+        raise RecordError(f"class has {len(found)} ranks, where relevant has {int(relevant.sum())}")
+    classes = np.split(found, np.cumsum(relevant)[:-1])
+    if found.max() > pictures or any((np.diff(own) < 1).any() for own in classes):
+        raise RecordError(f"ranks of a class do not rise, or are beyond the {pictures} pictures")
     precision = [float((np.arange(1, len(own) + 1) / own).mean()) for own in classes]
-    return Scores({"map": float(np.mean(precision))}, {"pictures": int(ranks["pictures"][0])}, ranks)
+    return Scores({"map": float(np.mean(precision))}, {"pictures": pictures}, ranks)
 
 
 def sentence_transfer(ranks: Ranks) -> Scores:

@@ -58,9 +58,10 @@ def test_a_comparison_is_the_same_in_tables_of_one_paper_alone(make_record: Make
     one = next(each for each in judged_claims(made(make_record, LOW, HIGH)) if each.claim.headline)
     claim, other = one.claim, one.claim.column.model_copy(update={"key": "other", "label": "other"})
     assert replace(one, claim=replace(claim, table="p/u")).comparison == one.comparison
+    assert replace(one, claim=replace(claim, column=other)).comparison == one.comparison, "measured alike"
     for apart in (
         replace(one, claim=replace(claim, table="q/t")),
-        replace(one, claim=replace(claim, column=other)),
+        replace(one, measured="retrieval.i2t_r5"),
         replace(one, scale="other"),
         replace(one, regime="tuned" if one.regime == "printed" else "printed"),
         replace(one, verdict=replace(one.verdict, paired=None)),

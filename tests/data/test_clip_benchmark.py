@@ -1,5 +1,6 @@
 import importlib
 import importlib.util
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -154,13 +155,13 @@ def test_a_webdataset_for_retrieval_has_captions(tmp_path: Path) -> None:
 
 @needs_it
 def test_several_labels_are_read_as_the_library_reads_them(tmp_path: Path) -> None:
-    told = [[[1, 0, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 0]]]
+    told: list[list[object]] = [[[1, 0, 1], [0, 0, 0]], [[1.0, 1.0, 1.0], [False, True, False]]]
     place = write_webdataset(tmp_path / "wds_tiny", told, "red\nblue\ngreen", kind="multilabel")
     theirs = ours._builder().build_dataset("wds/tiny", root=str(place), transform=np.asarray, split="test")
     data = create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path), size=8)
     split = data.split("test")
     labels = np.stack([label for _, label in theirs])
-    assert labels.tolist() == [*told[0], *told[1]]
+    assert labels.tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]]
     assert [sorted({*own} - {-1}) for own in split.labels["class"].tolist()] == [[*np.flatnonzero(x)] for x in labels]
     assert [*data.class_names["class"]] == theirs.classes
     assert not split.captions
@@ -179,6 +180,19 @@ def test_the_digest_of_a_webdataset_follows_what_it_says(tmp_path: Path, change:
     assert digest("one") == digest("two") != digest("three", **change)
 
 
+def npy(values: list[object]) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.array(values), allow_pickle=True)
+    return stream.getvalue()
+
+
+def huge() -> bytes:
+    """A header that promises more numbers than any machine holds."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
+    return stream.getvalue()
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -186,15 +200,18 @@ def test_the_digest_of_a_webdataset_follows_what_it_says(tmp_path: Path, change:
         ({"templates": "a {c} of {}"}, r'"a {c} of {}" must have {c} for the class name, and no other'),
         ({"templates": "a {}."}, r'"a {}." must have {c}'),
         ({"names": "red\nblue\ngreen"}, r'has 3 classes, the images 2: none is "green"'),
+        ({"names": ""}, r's0000000: class "0" is none of the 0 of classnames.txt'),
         ({"names": "red"}, r's0000001: class "1" is none of the 1 of classnames.txt'),
         ({"texts": [["0", "one"]]}, r's0000001: class "one" is none of the 2'),
         ({"texts": [[0, ""]]}, r"s0000001: an image without a class; there must be s0000001.cls"),
-        ({"kind": "masks"}, r'dataset_type.txt: sets of type "masks" are not read'),
+        ({"kind": "masks"}, r'dataset_type.txt: type "masks" is not read, but classification, multilabel, retrieval'),
         ({"texts": [[[1, 1], [1]]], "kind": "multilabel"}, r"s0000001: its npy must have 0 or 1 for each of the 2"),
         ({"texts": [[[1, 2]]], "kind": "multilabel"}, r"s0000000: its npy must have 0 or 1"),
         ({"texts": [[[0, 1]]], "kind": "multilabel"}, r'2 classes, the images 1: none is "red"'),
-        ({"texts": [[b"no array"]], "kind": "multilabel"}, r"0.tar: .*s0000000.npy is no array of numbers"),
-        ({"texts": [[b""]], "kind": "multilabel"}, r"0.tar: .*s0000000.npy is no array of numbers"),
+        *(
+            ({"texts": [[content]], "kind": "multilabel"}, r"0.tar: .*s0000000.npy is no array of whole numbers")
+            for content in (b"no array", b"", b"PK\x03\x04", huge(), npy([0.5, 1]), npy(["1", "0"]), npy([{}, {}]))
+        ),
         ({"texts": [], "kind": "retrieval"}, r"split test: there are no images"),
     ],
 )

@@ -205,12 +205,19 @@ def test_datasets_that_name_a_source_pin_it_by_a_commit() -> None:
         assert found
         assert re.fullmatch("[0-9a-f]{40}", found[1] or ""), name
         assert parse_folders([f"{name}=hub:"]) == {name: f"hub:{source}"}
-        with pytest.raises(UsageError, match=rf"Or --data {name}=hub: takes {found[0]} from the hub"):
+        with pytest.raises(UsageError, match=rf"`--data {name}=hub:` takes {found[0]} from the hub"):
             create_dataset(name).manifest()
 
 
+def test_a_dataset_of_shared_files_has_their_source() -> None:
+    shared = {name: parse_folders([f"{name}=hub:"])[name] for name in ("cifar10", "cifar10-captions")}
+    assert shared["cifar10"] == shared["cifar10-captions"]
+    with pytest.raises(UsageError, match="`--data cifar10-captions=hub:` takes uoft-cs/cifar10"):
+        create_dataset("cifar10-captions").manifest()
+
+
 @pytest.mark.parametrize(
-    ("name", "says"), [("cc12m", "hub: alone is for cc3m, cifar10"), ("cc4m", 'Did you mean "cc3m"')]
+    ("name", "says"), [("cc12m", "hub: without a name is for cc3m, cifar10"), ("cc4m", 'Did you mean "cc3m"')]
 )
 def test_a_dataset_without_a_source_of_its_own_is_refused_with_those_that_have_one(name: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):

@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score
 
 from benchsuite.cards import Card
 from benchsuite.data.base import Manifest, PairDataset, Split
-from benchsuite.errors import UsageError
+from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.multilabel import class_ranks
 from benchsuite.evaluation.rank_metrics import RULES
@@ -47,6 +47,25 @@ def test_precision_is_scikit_learns_where_no_scores_are_equal(seed: int, images:
 def test_a_model_that_tells_nothing_apart_ranks_every_images_class_last(fill: float) -> None:
     shown = np.array([[1, 0], [0, 1], [0, 1], [0, 0]], bool)
     assert class_ranks(np.full((4, 2), fill), shown)["class"].tolist() == [4, 3, 4]
+
+
+def test_what_is_no_number_counts_against_the_model() -> None:
+    scores, shown = np.array([[np.nan], [1.0], [np.nan], [0.0]]), np.array([[1], [1], [0], [0]], bool)
+    assert class_ranks(scores, shown)["class"].tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"relevant": [1, 1]}, "class has 3 ranks, where relevant has 2"),
+        ({"class": [1, 1, 2]}, "do not rise"),
+        ({"pictures": [1]}, "beyond the 1 pictures"),
+    ],
+)
+def test_stored_ranks_that_no_model_can_have_are_refused(changes: dict[str, list[int]], says: str) -> None:
+    stored = {"class": [1, 3, 2], "relevant": [2, 1], "pictures": [4]}
+    with pytest.raises(RecordError, match=says):
+        RULES["multilabel"]({name: np.array(values) for name, values in (stored | changes).items()}, {})
 
 
 def test_classes_count_alike_and_images_without_any_count_for_none(fake: Any) -> None:

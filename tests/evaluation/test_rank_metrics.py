@@ -46,7 +46,6 @@ def test_the_rules_need_no_torch() -> None:
 
 
 LAST = {"knn-plain": 1, "mmvp": 1, "matching": 1, "knn": 5, "linear-probe": 5, "tail": 10, "zero-shot": 10}
-LAST["multilabel"] = 400
 """The last rank that a task's numbers need; retrieval's depends on the median. Of sentences there are 1 and 2 alone."""
 
 
@@ -64,12 +63,15 @@ def ranks_of(task: str, largest: int, items: int, seed: int) -> dict[str, NDArra
     return {name: draw(1, most + 1, count) for name in names}
 
 
-@pytest.mark.parametrize("task", [name for name, rule in RULES.items() if rule.scores and rule.only_ranks])
+CAPPED = [name for name, rule in RULES.items() if rule.scores and rule.only_ranks and name != "multilabel"]
+"""Average precision needs every rank."""
+
+
+@pytest.mark.parametrize("task", CAPPED)
 @given(largest=st.sampled_from([1, 2, 9, 13, 400]), items=st.integers(1, 40), seed=st.integers(0, 99))
 def test_what_is_stored_gives_the_same_numbers_in_less_room(task: str, largest: int, items: int, seed: int) -> None:
     whole = ranks_of(task, largest, items, seed)
-    others = {"zero-shot": {"classes": [largest]}, "multilabel": {"relevant": [2 * items], "pictures": [largest]}}
-    ranks = whole | {name: np.array(values) for name, values in others.get(task, {}).items()}
+    ranks = {**whole, "classes": np.array([largest])} if task == "zero-shot" else whole
     scores = RULES[task](ranks, {"images": 2})
     again = RULES[task](scores.ranks, {"images": 2})
     assert (again.metrics, again.counts, again.measures) == (scores.metrics, scores.counts, scores.measures)

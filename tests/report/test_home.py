@@ -162,8 +162,8 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
 
 
 def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_record: MakeRecord) -> None:
-    def both(name: str, ours: Sequence[float]) -> list[TableView]:
-        made = claimed.table(*claimed.TWO, table=name, **CLAIM)
+    def both(name: str, ours: Sequence[float], label: str = "R@1") -> list[TableView]:
+        made = claimed.table(*claimed.TWO, table=name, column={"label": label}, **CLAIM)
         values = {"ours": ours, "old": claimed.LOW}
         return [claimed.view(make_record, made, values, regime=regime) for regime in ("printed", "tuned")]
 
@@ -172,6 +172,8 @@ def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_r
     ((line, _),) = group.fates[0].by_outcome["robust gain"]
     assert (line.tables, group.outcomes) == ("p/t, p/u", {"robust gain": 1})
     assert [*outcome_lines([*in_both_regimes([*alike, *other])])] == ["scale small: 1 robust gain"]
+    (group,) = headlines(leaderboard([*alike, *both("u", claimed.HIGH, "IN-1k")]))
+    assert group.outcomes == {"robust gain": 1}, "another column, with the same stand-in"
     better = both("u", [value + 0.01 for value in claimed.HIGH])
     (group,) = headlines(leaderboard([*alike, *better]))
     assert group.outcomes == {"robust gain": 2}

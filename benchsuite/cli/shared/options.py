@@ -105,7 +105,7 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
             )
         if name in folders:
             raise UsageError(f"--data {name} is given twice: {folders[name]} and {folder}.")
-        if folder == "hub:":
+        if folder == "hub:" and "." not in name:
             folder += _pinned(name)
         path = Path(folder).expanduser()
         folders[name] = str(path.resolve()) if "." not in name and path.is_dir() else folder
@@ -113,11 +113,11 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
 
 
 def _pinned(name: str) -> str:
-    """A dataset's own OWNER/NAME@COMMIT on the hub."""
-    if found := datasets.card(name).about.get("hub"):
+    """OWNER/NAME@COMMIT of the files that a dataset reads, if it names them."""
+    if found := datasets.card(datasets.card(name).about.get("source", name)).about.get("hub"):
         return str(found)
     known = ", ".join(each for each, card in datasets.cards().items() if "hub" in card.about)
-    raise UsageError(f"--data {name}=hub:: write hub:OWNER/NAME@COMMIT; hub: alone is for {known}.")
+    raise UsageError(f"--data {name}: write hub:OWNER/NAME@COMMIT; hub: without a name is for {known}.")
 
 
 def require_reported(seeds: Sequence[int]) -> None:

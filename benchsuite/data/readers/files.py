@@ -26,8 +26,8 @@ def require_folder(dataset: str, folder: str, layout: str, files: Sequence[str] 
     `files` are patterns of what is downloaded from the hub; all if there are none.
     """
     if not folder:
-        hub = datasets.card(dataset).about.get("hub")
-        hint = f" Or --data {dataset}=hub: takes {hub.partition('@')[0]} from the hub." if hub else ""
+        hub = datasets.card(datasets.card(dataset).about.get("source", dataset)).about.get("hub")
+        hint = f" `--data {dataset}=hub:` takes {hub.partition('@')[0]} from the hub." if hub else ""
         raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.{hint}")
     if named := on_hub(folder):
         return downloaded(dataset, *named, tuple(files))

@@ -66,13 +66,18 @@ def _ends(stream: Any, offset: int) -> bool:
 
 
 def _text(tar: tarfile.TarFile, member: tarfile.TarInfo) -> str:
-    """A member as text; of an array its numbers."""
     stream = tar.extractfile(member)
     content = stream.read() if stream else b""
-    if member.name.endswith(".npy"):
-        try:
-            values = np.load(io.BytesIO(content), allow_pickle=False).astype(float)
-        except (ValueError, TypeError, EOFError) as error:
-            raise ValueError(f"{member.name} is no array of numbers") from error
-        return " ".join(f"{value:g}" for value in values.flatten())
-    return content.decode("utf-8")
+    return _numbers(member.name, content) if member.name.endswith(".npy") else content.decode("utf-8")
+
+
+def _numbers(name: str, content: bytes) -> str:
+    """Those of an array of whole numbers, which may be stored as floats."""
+    try:
+        values = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+        whole = values.astype(np.int64)
+        if values.dtype.kind not in "biuf" or (whole != values).any():
+            raise ValueError("other numbers")
+    except Exception as error:  # of many kinds, where a file is damaged
+        raise ValueError(f"{name} is no array of whole numbers") from error
+    return " ".join(map(str, whole.flatten().tolist()))

@@ -54,17 +54,17 @@ class Webdataset(Listed):
 
     def _list(self, split: str) -> Iterator[Item]:
         if self.kind not in KINDS:
-            also = " and ".join(KINDS)
-            raise UsageError(f'{self._root / TYPE}: sets of type "{self.kind}" are not read; those of {also} are.')
+            raise UsageError(f'{self._root / TYPE}: type "{self.kind}" is not read, but {", ".join(KINDS)}.')
         names, seen = self.class_names.get("class", ()), set[int]()
         for tar in self._tars:
             for key, offset, size, text in members_of(tar, [KINDS[self.kind]]):
                 captions, labels = [line for line in text.splitlines() if line.strip()], {}
-                if names:
-                    own = self._classes(text, f"{tar}, {key}")
-                    seen.update(own)
-                    one = self.kind == "classification"  # of several labels an image may have none, and so no caption
-                    captions, labels = [names[own[0]]] if one else [], {"class": own[0] if one else own}
+                if self.kind in CLASSED:
+                    shown = self._classes(text, f"{tar}, {key}")
+                    seen.update(shown)
+                    captions, labels = [], {"class": shown}  # an image may show none, so none has a caption
+                    if self.kind == "classification":
+                        captions, labels = [names[shown[0]]], {"class": shown[0]}
                 yield Item(f"{key}\0{size}", [str(tar)], captions, (), labels, (offset, size), name=f"{tar}, {key}")
         if unseen := [name for i, name in enumerate(names) if i not in seen]:
             raise UsageError(
