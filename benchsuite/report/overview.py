@@ -106,12 +106,22 @@ class Headlines:
     """Of all others."""
 
     @property
-    def answers(self) -> Iterator[tuple[Claim, str]]:
+    def lines(self) -> Iterator[tuple[ClaimLine, str]]:
         """Each claim once, with what it came to, in both regimes or by the verdict of the only one."""
         for one in self.fates:
             for outcome, pairs in one.by_outcome.items():
-                yield from ((line.claim, outcome) for line, _ in pairs)
-        yield from ((line.claim, line.judged.verdict.kind) for forest in self.forests for line in forest.lines)
+                yield from ((line, outcome) for line, _ in pairs)
+        yield from ((line, line.judged.verdict.kind) for forest in self.forests for line in forest.lines)
+
+    @property
+    def answers(self) -> Iterator[tuple[Claim, str]]:
+        return ((line.claim, outcome) for line, outcome in self.lines)
+
+    @property
+    def on_stand_ins(self) -> str:
+        """How many claims were measured on other data than the paper's."""
+        replaced = [bool(line.judged.stand_in) for line, _ in self.lines]
+        return "all" if all(replaced) else "partly" if any(replaced) else ""
 
     @property
     def outcomes(self) -> Counter[str]:

@@ -182,7 +182,8 @@ def test_a_dry_run_fetches_nothing_of_what_the_library_reads(hub: str, tmp_path:
     asked = dry_run()
     size = (tmp_path / TABLE / "train.parquet").stat().st_size
     assert f"pairs: me/pairs has {size / 1e6:,.1f} MB in 1 files that are not here" in asked.stderr
-    assert f"hf download me/pairs --repo-type dataset --revision {commit(TABLE)}" in asked.stderr
+    told = f"hf download me/pairs --repo-type dataset --include 'train.parquet' --revision {commit(TABLE)}"
+    assert told in asked.stderr
     assert not [*home.rglob("*.parquet"), *home.rglob("*.arrow")]
     code = "import sys, datasets; datasets.load_dataset('me/pairs', revision=sys.argv[1])"
     assert read(commit(TABLE), tmp_path, code, HF_ENDPOINT=hub).returncode == 0

@@ -63,7 +63,9 @@ def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) 
     first, second = (view(make_record, first=number) for number in (0, 100))
     page = words(pages(leaderboard([first], second=[second]))["index"])
     assert "It agrees on 1 of 1." in page
-    assert "second laboratory agrees on 1 of 1 differences" in page
+    assert "second laboratory agrees on 1 of 1." in page
+    unasked = pages(leaderboard([first, view(make_record, scale="emoji")], second=[second]))["index"]
+    assert "second laboratory agrees on 1 of 1 (1 not asked)." in words(unasked)
     assert page.count("+19.8 ± 1.5") > 1
     elsewhere = claimed.view(make_record, claimed.table(*claimed.TWO, table="u"), {})
     assert "It agrees on 0 of 0." in words(pages(leaderboard([first], second=[elsewhere]))["index"])

@@ -16,6 +16,8 @@ from benchsuite.data.readers.hub import fetching, not_fetched, on_hub, sizes_to_
 from benchsuite.errors import UsageError
 from benchsuite.grouping import by_key
 
+FEW = 3
+"""Files that a command names one by one."""
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".ndjson", ".parquet")
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
@@ -33,7 +35,8 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
     datasets.disable_progress_bars()
     try:
         name, revision = on_hub(source, plain=True) or ("", None)
-        lacking = _to_fetch(name, config, revision) if name and not fetching.get() else []
+        files = _not_copied(name, config, revision) if name and not fetching.get() else []
+        lacking = sizes_to_fetch(name, revision, files) if files else []
         if not lacking:
             stored = (
                 datasets.load_dataset(name, config or None, revision=revision)
@@ -44,22 +47,21 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
         what = "is neither a folder nor a dataset that can be read from the hub" if name else "cannot be read"
         raise UsageError(f"{dataset}: {source} {what} ({_reason(error)}).") from error
     if lacking:
-        raise not_fetched(dataset, name, revision, lacking)
+        raise not_fetched(dataset, name, revision, lacking, files if len(files) <= FEW else ())
     splits = dict(stored) if isinstance(stored, dict) else {"train": stored}
     if empty := [name for name, rows in splits.items() if not len(rows)]:
         raise UsageError(f"{dataset}: {source}, split {empty[0]}: there are no rows.")
     return splits
 
 
-def _to_fetch(name: str, config: str, revision: str | None) -> list[int]:
-    """Bytes of each file of the hub that the library has neither fetched nor made its copy of."""
+def _not_copied(name: str, config: str, revision: str | None) -> list[str]:
+    """The hub's files that the library would read; none where it has made its copy of them."""
     import datasets
 
     builder = datasets.load_dataset_builder(name, config or None, revision=revision)
     urls = [url for files in (builder.config.data_files or {}).values() for url in files]
-    if not urls or Path(builder.cache_dir).exists():
-        return []
-    return sizes_to_fetch(name, revision, [escape(url.partition("@")[2].partition("/")[2]) for url in urls])
+    copied = Path(builder.cache_dir).exists()
+    return [] if copied else [escape(url.partition("@")[2].partition("/")[2]) for url in urls]
 
 
 def _from_folder(folder: Path, config: str, copy: Path | None) -> Any:

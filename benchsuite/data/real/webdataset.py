@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from benchsuite.cards import Card
 from benchsuite.data.readers.files import read_text, require_file
-from benchsuite.data.readers.index import Item
+from benchsuite.data.readers.index import Ids, Item
 from benchsuite.data.readers.listing import Listed
 from benchsuite.data.readers.shards import members_of
 from benchsuite.errors import UsageError
@@ -58,13 +58,13 @@ class Webdataset(Listed):
         names, seen = self.class_names.get("class", ()), set[int]()
         for tar in self._tars:
             for key, offset, size, text in members_of(tar, [KINDS[self.kind]]):
-                captions, labels = [line for line in text.splitlines() if line.strip()], {}
+                labels: dict[str, Ids] = {}
+                captions = [line for line in text.splitlines() if line.strip()]
                 if self.kind in CLASSED:
                     shown = self._classes(text, f"{tar}, {key}")
                     seen.update(shown)
-                    captions, labels = [], {"class": shown}  # an image may show none, so none has a caption
-                    if self.kind == "classification":
-                        captions, labels = [names[shown[0]]], {"class": shown[0]}
+                    single = self.kind == "classification"  # of several labels some images have none, so no captions
+                    captions, labels = [names[shown[0]]] if single else [], {"class": shown[0] if single else shown}
                 yield Item(f"{key}\0{size}", [str(tar)], captions, (), labels, (offset, size), name=f"{tar}, {key}")
         if unseen := [name for i, name in enumerate(names) if i not in seen]:
             raise UsageError(
