@@ -159,6 +159,8 @@ def test_all_measured_headline_claims_of_the_published_results_are_on_the_first_
     lines = page.locator("table.fates").first.locator("tbody tr:has(td.ours)")
     last = lines.last.bounding_box()
     assert lines.count() > 9
+    page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"], "plain numbers fit, too"
     page.close()
     assert last
     assert last["y"] + last["height"] <= 800
