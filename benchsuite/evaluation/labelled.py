@@ -252,16 +252,8 @@ def probe_ranks(
     return (~(scores < right[:, None])).sum(1).astype(np.int32), fitted
 
 
-@register_task(
-    "zero-shot", title="Zero-shot classification", version=1, metrics=("top1", "top3", "top5", "top10"), headline="top1"
-)
-class ZeroShot(Task):
-    """Top-1/3/5/10 accuracy of choosing the class whose prompts are most similar to the image.
-
-    A class's prompts are embedded, normalised, averaged over the templates and normalised again. The set of templates
-    is part of the protocol, because results depend on it. Ties count against the model. Top-k would always be 1
-    where there are k classes or fewer, and is not reported there.
-    """
+class Prompted(Task):
+    """Compares images with classes, each known by its prompts."""
 
     embeds: ClassVar = frozenset({"image", "text"})
 
@@ -271,6 +263,18 @@ class ZeroShot(Task):
     """Name of the dataset's set of prompt templates."""
     split: str = "test"
     """Which images to classify."""
+
+
+@register_task(
+    "zero-shot", title="Zero-shot classification", version=1, metrics=("top1", "top3", "top5", "top10"), headline="top1"
+)
+class ZeroShot(Prompted):
+    """Top-1/3/5/10 accuracy of choosing the class whose prompts are most similar to the image.
+
+    A class's prompts are embedded, normalised, averaged over the templates and normalised again. The set of templates
+    is part of the protocol, because results depend on it. Ties count against the model. Top-k would always be 1
+    where there are k classes or fewer, and is not reported there.
+    """
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield partial(dataset.templates_of, self.templates)

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.labelled import class_embeddings, label_rows
+from benchsuite.evaluation.base import Embedder
+from benchsuite.evaluation.labelled import Prompted, class_embeddings, label_rows
 from benchsuite.records.recompute import Ranks, Scores
 from benchsuite.registry import register_task
 
@@ -18,21 +18,12 @@ from benchsuite.registry import register_task
 @register_task(
     "multilabel", title="Zero-shot classification, several labels", version=1, metrics=("map",), headline="map"
 )
-class Multilabel(Task):
+class Multilabel(Prompted):
     """Mean average precision over classes: each class ranks all images by similarity to its prompts.
 
     Prompts are embedded and averaged as in zero-shot. Precision is read at each image of the class, without
     interpolation, as clip-benchmark does. Ties count against the model.
     """
-
-    embeds: ClassVar = frozenset({"image", "text"})
-
-    classes: str
-    """Name of the dataset's set of classes."""
-    templates: str
-    """Name of the dataset's set of prompt templates."""
-    split: str = "test"
-    """Which images to classify."""
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield partial(dataset.templates_of, self.templates)

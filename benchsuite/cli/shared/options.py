@@ -113,9 +113,11 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
 
 
 def _pinned(name: str) -> str:
-    """OWNER/NAME@COMMIT of the files that a dataset reads, if it names them."""
-    if found := datasets.card(datasets.card(name).about.get("source", name)).about.get("hub"):
-        return str(found)
+    """The source of a dataset that names one; refused for any other."""
+    from benchsuite.data.readers.hub import pinned
+
+    if source := pinned(name):
+        return source
     known = ", ".join(each for each, card in datasets.cards().items() if "hub" in card.about)
     raise UsageError(f"--data {name}: write hub:OWNER/NAME@COMMIT; hub: without a name is for {known}.")
 

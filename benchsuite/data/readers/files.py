@@ -8,12 +8,11 @@ from typing import Any
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.cached import made_once
-from benchsuite.data.readers.hub import downloaded, on_hub
+from benchsuite.data.readers.hub import downloaded, on_hub, pinned
 from benchsuite.data.readers.images import in_threads
 from benchsuite.errors import UsageError
 from benchsuite.files import reason_of, require_regular, sha256_of
 from benchsuite.paths import cache
-from benchsuite.registry import datasets
 
 Watch = Callable[[int, int], None]
 watching: ContextVar[Watch] = ContextVar("watching", default=lambda done, total: None)
@@ -26,8 +25,8 @@ def require_folder(dataset: str, folder: str, layout: str, files: Sequence[str] 
     `files` are patterns of what is downloaded from the hub; all if there are none.
     """
     if not folder:
-        hub = datasets.card(datasets.card(dataset).about.get("source", dataset)).about.get("hub")
-        hint = f" `--data {dataset}=hub:` takes {hub.partition('@')[0]} from the hub." if hub else ""
+        hub = pinned(dataset).partition("@")[0]
+        hint = f" `--data {dataset}=hub:` takes {hub} from the hub." if hub else ""
         raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.{hint}")
     if named := on_hub(folder):
         return downloaded(dataset, *named, tuple(files))

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from benchsuite.errors import UsageError, first_line
+from benchsuite.registry import datasets
 
 HUB = re.compile(r"(?P<prefix>hub:)?(?P<name>[\w-][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?")
 """A dataset on the Hugging Face hub, and which revision of it: one by its commit pins the files."""
@@ -23,6 +24,12 @@ def on_hub(source: str, plain: bool = False) -> tuple[str, str | None] | None:
     if found and (found["prefix"] or (plain and not Path(found["name"]).parent.exists())):
         return found["name"], found["revision"]
     return None
+
+
+def pinned(dataset: str) -> str:
+    """OWNER/NAME@COMMIT of the files that a dataset reads, which `hub:` alone stands for; "" if it names none."""
+    source = datasets.card(dataset).about.get("source", dataset)
+    return str(datasets.card(source).about.get("hub", ""))
 
 
 @cache
