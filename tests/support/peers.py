@@ -122,3 +122,12 @@ def transformers_text(folder: Path, seed: int = 4) -> Path:
     DistilBertModel(config).save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
+
+
+def opened_by_open_clip(folder: Path) -> tuple[Any, Any, Any]:
+    """The model, the transform of its pictures, and its tokenizer."""
+    import open_clip
+
+    place = f"local-dir:{folder}"
+    model, _, transform = open_clip.create_model_and_transforms(place)
+    return model, transform, open_clip.get_tokenizer(place)
