@@ -11,6 +11,7 @@ locks; so do machines whose shared file system has locks at all.
 
 import errno
 import hashlib
+import lzma
 import os
 import re
 import shutil
@@ -160,6 +161,20 @@ def read_stored(path: Path, at_most: int = LARGEST) -> bytes:
     size = require_stored(path, at_most)
     with path.open("rb") as file:
         return file.read(size)
+
+
+def unpacked(content: bytes, at_most: int) -> bytes:
+    """What .xz holds, at most so many bytes; a ValueError otherwise. What is not packed is as it is."""
+    if not content.startswith(b"\xfd7zXZ\0"):
+        return content
+    try:
+        packed = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 27)  # beside what is unpacked; `xz -9` needs half
+        whole = packed.decompress(content, at_most)
+    except lzma.LZMAError as error:
+        raise ValueError(str(error)) from error
+    if not packed.eof or packed.unused_data:
+        raise ValueError(f"cut off, with more behind it, or more than {at_most:,} bytes unpacked")
+    return whole
 
 
 def require_stored(path: Path, at_most: int) -> int:

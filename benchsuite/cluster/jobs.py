@@ -19,7 +19,7 @@ from benchsuite.files import locked, write_whole
 from benchsuite.grouping import by_key
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
-from benchsuite.records.names import record_name
+from benchsuite.records.names import stored_record
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import knows
 from benchsuite.setup import Part
@@ -105,7 +105,7 @@ class ClusterFolder:
             folder = JobFolder(file.parent)
             with suppress(BenchsuiteError):
                 run = folder.ticket().run
-                stored = self.results / record_name(run)
+                stored = stored_record(self.results, run)
                 if stored.exists() and knows(read_record(stored), run):
                     folder.remove()
 

@@ -9,7 +9,9 @@ from benchsuite.files import MEGABYTE
 
 FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
-RANKS = (".ranks.npz.xz", ".ranks.npz")
+PACKED = ".xz"
+"""Behind the name of a record that somebody packed, as published ones are."""
+RANKS = (f".ranks.npz{PACKED}", ".ranks.npz")
 """As they are written, and as they were."""
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
@@ -26,7 +28,7 @@ WEIGHTS_FILE = "kept.safetensors"
 """In a run's own folder, until its record is stored."""
 AWKWARD = re.compile(r"[^\w.+-]+")
 """Characters to replace in file names: slashes, spaces."""
-RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
+RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json(\.xz)?")
 
 
 def stem(method: str, seed: int, run_id: str) -> str:
@@ -46,10 +48,27 @@ def run_of(name: str) -> str:
     return match["run"] if match else ""
 
 
+def stored_record(folder: Path, run: Any) -> Path:
+    """Where the record of a run is, packed or not, or where it will be."""
+    plain = folder / record_name(run)
+    packed = plain.with_name(f"{plain.name}{PACKED}")
+    return packed if packed.exists() and not plain.exists() else plain
+
+
+def plain_name(file: Path) -> str:
+    """Of a record's file, as if it were not packed."""
+    return file.name.removesuffix(PACKED)
+
+
 def json_files(folder: Path) -> list[Path]:
-    """Files that may be records: JSON files except drafts, the manifest and notes of failed runs."""
-    files = (file for file in folder.glob("*.json") if not file.name.startswith(".") and file.name != MANIFEST)
-    return sorted(file for file in files if not file.name.endswith(FAILED))
+    """Files that may be records: JSON files except drafts, the manifest and notes of failed runs.
+
+    Of a record and its packed copy the record.
+    """
+    files = (file for kind in (".json", f".json{PACKED}") for file in folder.glob(f"*{kind}"))
+    plain = {plain_name(file): file for file in sorted(files, reverse=True)}
+    kept = (file for name, file in plain.items() if not name.startswith(".") and name != MANIFEST)
+    return sorted(file for file in kept if not file.name.endswith(FAILED))
 
 
 REQUEST_FILES, TRIAL_FILES, FAILURE_FILES = f"{TABLES}/*.json", f"{TRIALS}/*.parquet", f"*{FAILED}"
@@ -67,7 +86,8 @@ def find_run(folder: Path, run: str) -> Path:
     if not folder.is_dir():
         raise UsageError(f"{run}: no such file, and results folder {folder} does not exist. Use --results FOLDER.")
     files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
-    matches = {file: run_id for file, run_id in files.items() if run and run in (file.stem, run_id[: len(run)])}
+    names = {file: (plain_name(file).removesuffix(".json"), run_id[: len(run)]) for file, run_id in files.items()}
+    matches = {file: files[file] for file, each in names.items() if run and run in each}
     if not matches:
         raise UnknownError("run", run, files.values(), f"{folder}: ")
     if len(matches) > 1:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from benchsuite.files import unpacked
 from benchsuite.records.names import RANKS
 from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Result, Sidecar
@@ -105,20 +106,9 @@ def open_ranks(file: Path, content: bytes, results: Mapping[str, Result]) -> Sto
     try:
         items = sum(min(n, NUMBERS) for result in results.values() for n in result.counts.values() if n > 0)
         most = min(NUMBERS, FEW + items**2)  # no task stores more than a number for each pair of its items
-        return StoredRanks(file, _opened(_unpacked(content, ARRAYS * HEADER + most * 8), most), most)
+        return StoredRanks(file, _opened(unpacked(content, ARRAYS * HEADER + most * 8), most), most)
     except Exception as error:
         raise FileError(file, f"not an .npz file of arrays ({error})", "") from error
-
-
-def _unpacked(content: bytes, most: int) -> bytes:
-    """What .xz holds, at most so many bytes; a ValueError otherwise. An .npz file of before is as it is."""
-    if not content.startswith(b"\xfd7zXZ\0"):
-        return content
-    packed = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 26)  # bytes beside what is unpacked
-    whole = packed.decompress(content, most)
-    if not packed.eof or packed.unused_data:
-        raise ValueError(f"cut off, with more behind it, or more than {most:,} bytes unpacked")
-    return whole
 
 
 def _opened(content: bytes, most: int) -> ZipFile:

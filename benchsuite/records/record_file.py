@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from benchsuite.errors import RecordError
 from benchsuite.files import read_stored, reason_of
 from benchsuite.records.json_text import parse
-from benchsuite.records.names import LARGEST_RANKS, record_name, run_of
+from benchsuite.records.names import LARGEST_RANKS, plain_name, record_name, run_of
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 from benchsuite.records.shipped import shipped_digests
 
@@ -70,6 +70,11 @@ class RecordFile:
     """What its ranks say of them; None if that was not asked, or if the ranks are not those that it was sealed with."""
 
     @property
+    def name(self) -> str:
+        """Of the file, as if it were not packed: so packing changes no manifest."""
+        return plain_name(self.file)
+
+    @property
     def reason(self) -> str:
         """Why it is refused, in one line."""
         return "; ".join(problem.message for problem in self.problems)
@@ -94,23 +99,23 @@ def read_record(path: Path) -> Record:
 
 def read_record_file(path: Path) -> RecordFile | None:
     """A record's file, checked without its ranks; None if the JSON file is not a record."""
-    run_ids = frozenset({run_of(path.name)} - {""})
+    name, run_ids = plain_name(path), frozenset({run_of(path.name)} - {""})
     try:
         content = parse(path)
     except ValueError as error:
-        return RecordFile(path, None, (Finding(path.name, str(error)),), run_ids)
+        return RecordFile(path, None, (Finding(name, str(error)),), run_ids)
     if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():
         message = f"not a record but a {type(content).__name__}"
-        return RecordFile(path, None, (Finding(path.name, message),), run_ids) if run_ids else None
-    record, problems = _parse_record(path.name, content)
+        return RecordFile(path, None, (Finding(name, message),), run_ids) if run_ids else None
+    record, problems = _parse_record(name, content)
     return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))})
 
 
 def named_rightly(file: RecordFile) -> RecordFile:
     """The file with the problem of its name, which must be that of its run: so a folder has each run once."""
-    if file.record is None or file.problems or file.file.name == (right := record_name(file.record)):
+    if file.record is None or file.problems or file.name == (right := record_name(file.record)):
         return file
-    wrong = Finding(file.file.name, "not named as its run is", f"name it {right}, or delete this copy")
+    wrong = Finding(file.name, "not named as its run is", f"name it {right}, or delete this copy")
     return replace(file, problems=(*file.problems, wrong))
 
 
@@ -128,10 +133,10 @@ def with_ranks(file: RecordFile, count: Count | None = None) -> RecordFile:
         if isinstance(error, FileNotFoundError) and not file.problems and file.record.digest in shipped_digests():
             return file
         message = f"its ranks, {name}, are missing or cannot be read ({reason_of(error)})"
-        return replace(file, problems=(*file.problems, Finding(file.file.name, message)))
+        return replace(file, problems=(*file.problems, Finding(file.name, message)))
     if hashlib.sha256(content).hexdigest() != file.record.ranks.sha256:
         message = f"{name} is not what it was sealed with: edited, or damaged"
-        return replace(file, problems=(*file.problems, Finding(file.file.name, message)))
+        return replace(file, problems=(*file.problems, Finding(file.name, message)))
     return replace(file, numbers=count(file.file, file.record, content)) if count else file
 
 

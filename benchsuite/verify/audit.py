@@ -12,7 +12,6 @@ from benchsuite.grouping import by_key
 from benchsuite.records.contents import Contents, read_contents
 from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
-    FAILED,
     LARGEST_TRIALS,
     LARGEST_WEIGHTS,
     RANKS,
@@ -21,6 +20,7 @@ from benchsuite.records.names import (
     TRIALS,
     WEIGHTS,
     files_like,
+    plain_name,
 )
 from benchsuite.records.ranks import open_ranks
 from benchsuite.records.recompute import RankRule, recompute
@@ -81,14 +81,14 @@ class Audit:
             self.not_recomputable.setdefault(reason, set()).update(names)
         problems += _impossible(file) if not problems else ()
         if file.record and not problems:
-            self.records[file.file.name] = file.record
+            self.records[file.name] = file.record
             if file.numbers:
-                self.ranks[file.file.name] = numbers.ranks
+                self.ranks[file.name] = numbers.ranks
             else:
-                self.notes.append(Finding(file.file.name, WITHOUT_RANKS, "`compare --again` measures it here"))
+                self.notes.append(Finding(file.name, WITHOUT_RANKS, "`compare --again` measures it here"))
         else:
             self.problems += problems
-            self.refused.add(file.file.name)
+            self.refused.add(file.name)
 
 
 WITHOUT_RANKS = "it comes with benchsuite, without its ranks: its numbers cannot be recomputed"
@@ -107,7 +107,7 @@ def counting(rules: Rules) -> Count:
                 done.agreed += again.agreed
                 if again.not_recomputable:
                     done.not_recomputable.setdefault((result.task, again.why), set()).update(again.not_recomputable)
-                done.problems += (Finding(path.name, f"{name}: {difference}") for difference in again.differs)
+                done.problems += (Finding(plain_name(path), f"{name}: {difference}") for difference in again.differs)
         except FileError as error:
             done.problems.append(unreadable(error, path.parent))
             return done
@@ -115,7 +115,7 @@ def counting(rules: Rules) -> Count:
             done.ranks = sha256(b"".join(ranks[key].astype("int64").tobytes() for key in sorted(ranks))).hexdigest()
         unknown = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
         done.problems += (
-            Finding(path.name, f"{key}: ranks of a protocol that the record does not have") for key in unknown
+            Finding(plain_name(path), f"{key}: ranks of a protocol that the record does not have") for key in unknown
         )
         return done
 
@@ -175,7 +175,7 @@ def unreadable(error: FileError, folder: Path) -> Finding:
 def _impossible(file: RecordFile) -> Iterator[Finding]:
     """What no run of a method that is known here can have."""
     assert file.record
-    record, name = file.record, file.file.name
+    record, name = file.record, file.name
     if not 0 <= record.seed < FIRST_SEED:
         yield Finding(
             name, f"seed {record.seed} is none of a reported run; trials of tuning have those from {FIRST_SEED} on"
@@ -195,12 +195,12 @@ def _wrong_weights(file: RecordFile) -> Iterator[Finding]:
     fix = "put them back as they were written, or delete them: the record is valid without"
     try:
         if sha256_of(kept, LARGEST_WEIGHTS) != file.record.weights.sha256:
-            yield Finding(file.file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
+            yield Finding(file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:  # an impossible name is a ValueError
         reason = reason_of(error)
-        yield Finding(file.file.name, f"its weights, {WEIGHTS}/{kept.name}, cannot be read ({reason})", fix)
+        yield Finding(file.name, f"its weights, {WEIGHTS}/{kept.name}, cannot be read ({reason})", fix)
 
 
 def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
@@ -217,7 +217,9 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
             yield Finding(path.name, "left by an interrupted write", "it may be deleted")
         elif path.name.endswith(RANKS) and path.name not in named:
             yield Finding(path.name, "ranks without a record: left by an interrupted write", "they may be deleted")
-        elif not path.name.endswith((".json", FAILED, *RANKS)):
+        elif plain_name(path) != path.name and path.with_name(plain_name(path)).exists():
+            yield Finding(path.name, "a packed copy of what is there unpacked, ignored", "it may be deleted")
+        elif not plain_name(path).endswith((".json", *RANKS)):
             yield Finding(path.name, "not written by benchsuite, ignored", "")
 
 

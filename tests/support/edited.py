@@ -1,6 +1,7 @@
 """Stored records that somebody edits."""
 
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,3 +27,11 @@ def edit(file: Path, change: Change, sealed: bool = False) -> None:
 def metrics(content: dict[str, Any]) -> dict[str, float]:
     found: dict[str, float] = content["results"]["retrieval"]["metrics"]
     return found
+
+
+def pack(file: Path) -> Path:
+    """As `xz -9` does."""
+    packed = file.with_name(f"{file.name}.xz")
+    packed.write_bytes(lzma.compress(file.read_bytes(), preset=9))
+    file.unlink()
+    return packed
