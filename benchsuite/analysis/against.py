@@ -86,7 +86,8 @@ def costs(board: Board) -> dict[str, RelativeCost]:
 
 
 def reference(board: Board) -> BoardRow | None:
-    """The row that others are compared with: of several the one of the current version with most runs, tuned if one is.
+    """The row that others are compared with: of several of the current version the one whose numbers were all tuned,
+    if one was, then the one with most runs.
 
     One that trained longer is no reference: the others had less compute.
     """
@@ -113,11 +114,16 @@ def cost(ours: Runs, theirs: Runs, reason: str = "") -> RelativeCost:
     )
 
 
-def _standard(row: BoardRow) -> tuple[bool, int, bool, bool, str]:
+def _standard(row: BoardRow) -> tuple[bool, bool, int, bool, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
-    record = row.record
-    plain, tuned = row.label == record.method.title, record.tuned is not None
-    return version_state(record.method) == "current", len(row.records), tuned, plain, record.method_id
+    record, current = row.record, version_state(row.record.method) == "current"
+    plain, rate = row.label == record.method.title, record.tuned is not None
+    return current, all_tuned(row), len(row.records), rate, plain, record.method_id
+
+
+def all_tuned(row: BoardRow) -> bool:
+    """Whether a search found all of a row's numbers, not the learning rate alone."""
+    return row.record.tuned is not None and bool(row.record.tuned.searched)
 
 
 def _known(runs: Runs, name: str) -> list[Any]:
@@ -161,8 +167,7 @@ def principal(rows: Iterable[BoardRow]) -> BoardRow:
     with most seeds; of equal ones the first. At least one row."""
 
     def place(row: BoardRow) -> tuple[bool, bool, int]:
-        tuned, plain = row.record.tuned, row.label == row.record.method.title
-        return tuned is not None and bool(tuned.searched), plain, len(row.records)
+        return all_tuned(row), row.label == row.record.method.title, len(row.records)
 
     return max(rows, key=place)
 

@@ -58,6 +58,19 @@ def test_without_cpu_seconds_it_is_seconds_and_says_so(make_runs: MakeRuns) -> N
     assert dict(found.ratios) == {0: 4.0 / 1.5}
 
 
+def test_of_several_references_the_one_whose_numbers_were_all_tuned_is_taken(make_runs: MakeRuns) -> None:
+    """Else methods that are tuned would be compared with a reference that is not."""
+    rate = make_runs("infonce", (0.1, 0.2, 0.3), tuned=TUNED.model_copy(update={"searched": []}))
+    old = make_runs("infonce", (0.1, 0.2, 0.3), version=2)
+    for tau in (0.02, 0.2, 0.4):  # whichever of the two has the larger id
+        whole = make_runs(
+            "infonce", (0.1, 0.2), hyperparameters={"tau": tau}, tuned=TUNED.model_copy(update={"searched": ["tau"]})
+        )
+        found = reference(board(rate, old, whole))
+        assert found
+        assert found.method_id == whole[0].method_id
+
+
 def test_of_several_references_that_of_the_defaults_is_taken_then_other_versions_and_fewer_runs_lose(
     make_runs: MakeRuns,
 ) -> None:
