@@ -13,16 +13,19 @@ from benchsuite.papers.claim import Claim
 from benchsuite.records.requests import REGIMES
 
 Outcome = Literal[
-    "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "worse", "not known"
-]
+    "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "loss of tuning", "worse",
+    "not known",
+]  # fmt: skip
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
     "robust gain": "better as printed, and with all rows tuned alike",
-    "gain of tuning": "better as printed only: with all rows tuned alike a gain of that size is excluded",
-    "open when tuned": "better as printed; with all rows tuned alike that gain is possible and not confirmed",
+    "gain of tuning": "better as printed only: the interval of the tuned rows ends below our gain as printed",
+    "open when tuned": "better as printed; the interval of the tuned rows still reaches our gain as printed",
     "gain when tuned": "confirmed with all rows tuned alike only",
-    "no gain seen": "neither comparison confirms it, after correction for all headline claims of the paper",
+    "no gain seen": "neither comparison confirms it, after correction for all headline claims of the paper; "
+    "that is no proof that there is none",
+    "loss of tuning": "worse as printed only: the interval of the tuned rows begins above our loss as printed",
     "worse": "significantly worse in a comparison, better in none",
     "not known": "a comparison is missing, or a premise of the claim does not hold",
 }
@@ -44,21 +47,31 @@ class InBothRegimes:
         kinds = self.printed.verdict.kind, self.tuned.verdict.kind
         if not set(kinds) <= {*ANSWERS}:
             return "not known"
-        match [kind == "reproduced" for kind in kinds]:
-            case [True, True]:
+        as_printed, tuned = self.printed.gain or 0.0, self.tuned.gains
+        low, high = (tuned.low, tuned.high) if tuned else (None, None)
+        match kinds:
+            case "reproduced", "reproduced":
                 return "robust gain"
-            case [True, False]:
-                as_printed, tuned = self.printed.gain or 0.0, self.tuned.gains
-                possible = tuned and tuned.high is not None and tuned.high >= as_printed
-                return "open when tuned" if possible else "gain of tuning"
-            case [False, True]:
+            case "reproduced", _:
+                return "open when tuned" if high is not None and high >= as_printed else "gain of tuning"
+            case _, "reproduced":
                 return "gain when tuned"
-        return "worse" if "opposite" in kinds else "no gain seen"
+            case _, "opposite":
+                return "worse"
+            case "opposite", _:
+                return "worse" if low is not None and low <= as_printed else "loss of tuning"
+        return "no gain seen"
 
     @property
     def comparison(self) -> Hashable:
         """What is equal for a comparison of the same runs that several tables of a paper make: it counts once."""
         return self.printed.comparison, self.tuned.comparison
+
+    @property
+    def idle(self) -> str:
+        """Why the mechanism of the reference's method did not act, if so, and in which regime."""
+        said = zip(REGIMES.values(), (self.printed.idle, self.tuned.idle), strict=True)
+        return "; ".join(f"{words}: {why}" for words, why in said if why)
 
     @property
     def meaning(self) -> str:

@@ -16,12 +16,15 @@ from benchsuite.errors import BenchsuiteError, require_known
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
+from benchsuite.papers.claim import claims_of
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
 from benchsuite.records.contents import Contents, Done, built_in_again
-from benchsuite.records.names import TABLES
+from benchsuite.records.names import REMARKS, TABLES
+from benchsuite.records.remarks import Remark, remarks_on
 from benchsuite.records.requests import TableRequest, file_digest
 from benchsuite.records.schema import Record
+from benchsuite.setup import NOTHING
 
 NOT_PRINTED = "Not in the paper's table."
 
@@ -60,7 +63,8 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
             parts = ((one.row.backbone, runs) for one in found for runs in one.parts.values())
             records = by_key((backbone, record) for backbone, runs in parts for record in runs.values())
             outdated = list(_outdated(table, asked, recipe))
-            view = build_table(table, asked, Setting.of(table, name, recipe, records), found, of_paper, outdated)
+            setting, remarks = Setting.of(table, name, recipe, records), remarks_on(asked.place, contents.remarks)
+            view = build_table(table, asked, setting, found, of_paper, outdated, remarks)
             _ = view.premises  # read now: what they cannot be read from skips this table and no other
             views.append(view)
         except BenchsuiteError as error:
@@ -68,7 +72,18 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
     for view in views:
         there = {(table.name, view.asked.scale, view.asked.regime) for table in view.siblings}
         view.beside.extend(one for one in views if (one.table.name, one.asked.scale, one.asked.regime) in there)
-    return views, skipped
+    return views, [*skipped, *_misplaced(contents.remarks, views)]
+
+
+def _misplaced(remarks: Sequence[Remark], views: Sequence[TableView]) -> Iterator[BenchsuiteError]:
+    """Remarks on claims that no table here makes."""
+    known = {f"{view.asked.table} {view.asked.scale}": claims_of(view.table) for view in views}
+    for one in remarks:
+        try:
+            require_known("table and scale", place := f"{one.table} {one.scale}", known, f"{REMARKS}: ")
+            require_known("claim", one.claim, [claim.name for claim in known[place]], f"{REMARKS}: {place}: ")
+        except BenchsuiteError as error:
+            yield error
 
 
 class _Stored:
@@ -139,6 +154,7 @@ def build_table(
     found: Sequence[FoundRow],
     of_paper: Sequence[Table] = (),
     outdated: Sequence[str] = (),
+    remarks: Mapping[str, str] = NOTHING,
 ) -> TableView:
     """A table with the rows that were asked for, in the paper's order, added rows after them."""
     order = {row.key: number for number, row in enumerate(table.rows)}
@@ -146,7 +162,7 @@ def build_table(
     rows = sorted(found, key=lambda one: (backbones.index(one.row.backbone), order.get(one.row.key, len(order))))
     shown = [_row(table, setting, one) for one in rows]
     siblings = [other for other in of_paper if other.name != table.name and asked.scale in other.recipes]
-    return TableView(table, asked, setting, shown, siblings, outdated)
+    return TableView(table, asked, setting, shown, siblings, outdated, remarks)
 
 
 def _row(table: Table, setting: Setting, found: FoundRow) -> TableRow:

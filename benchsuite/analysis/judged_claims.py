@@ -36,6 +36,11 @@ class JudgedClaim:
     """What was measured in the place of the paper's data, in words, if anything was."""
     measured: str = ""
     """The protocol and its metric, those of the stand-in if there is one."""
+    remark: str = ""
+    """What the people of the folder say of it."""
+    idle: str = ""
+    """Why the mechanism of the reference's method did not act in its runs, if so: the claim is tested all the same,
+    since a search may turn it off."""
 
     @property
     def gains(self) -> Paired | None:
@@ -108,6 +113,8 @@ def _judged(
             view.asked.regime,
             view.setting.stand_ins.get(claim.column.key, ""),
             view.setting.measures.get(claim.column.key, ""),
+            view.remarks.get(claim.name, ""),
+            "; ".join(filter(None, (finding.idle_for(claim.reference) for finding in view.premises))),
         )
         for claim, verdict in zip([*headline, *further], verdicts, strict=True)
     ]

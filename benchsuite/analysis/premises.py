@@ -59,6 +59,12 @@ class PremiseFinding:
         wrong = f"needs {self.needed}, but {', '.join(found)}"
         return f'"{self.premise.statement}" does not hold: {wrong}' if found else ""
 
+    def idle_for(self, key: RowKey) -> str:
+        """Why the mechanism of a row's method did not act, if so, with its number."""
+        if not self.of_method or key not in self.values or self.premise.admits(self.values[key]):
+            return ""
+        return f'"{self.premise.statement}" does not hold: needs {self.needed}, but has {shown(self.values[key])}'
+
     def unknown_for(self, claim: Claim) -> str:
         """Why nothing can be said for a claim, if so."""
         reasons = [self.missing[key] for key in self._rows_for(claim) if key in self.missing]

@@ -95,6 +95,8 @@ class TableView:
     """The paper's other tables that have this scale: the headline claims of all are one family."""
     outdated: Sequence[str] = ()
     """Where what was asked for is no longer what the files of table and recipe say."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """What the people of the folder say of verdicts, by the claim's name."""
     beside: list["TableView"] = field(default_factory=list)
     """Those of its siblings that were run at this scale and in this regime."""
 

@@ -140,7 +140,8 @@ def both_line(both: "InBothRegimes") -> str:
     """What became of a headline claim's gain, with the difference in each regime."""
     claim = both.tuned.claim
     where = f"{claim.table} at scale {both.tuned.scale}"
-    return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {_gains(both)}"
+    said = "".join(f" [{text}]" for text in (both.idle, both.tuned.remark) if text)
+    return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {_gains(both)}{said}"
 
 
 def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:
@@ -200,6 +201,8 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
     return {
         "table": claim.table,
         "scale": judged.scale or None,
+        "remark": judged.remark,
+        "idle_reference": judged.idle,
         "regime": judged.regime,
         "row": "/".join(filter(None, claim.row)),
         "reference": "/".join(filter(None, claim.reference)),

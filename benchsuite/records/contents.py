@@ -11,8 +11,9 @@ from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.records.json_text import parse
-from benchsuite.records.names import FAILURE_FILES, REQUEST_FILES, TRIAL_FILES, files_like, json_files
+from benchsuite.records.names import FAILURE_FILES, REMARKS, REQUEST_FILES, TRIAL_FILES, files_like, json_files
 from benchsuite.records.record_file import Count, FileError, RecordFile, named_rightly, read_record_file, with_ranks
+from benchsuite.records.remarks import Remark, read_remarks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import MethodPart, Record, TunedBy
 from benchsuite.setup import Part, Setup
@@ -67,6 +68,7 @@ class Contents:
     """Files of the recipes that are stored with the records, by name."""
     trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
     """The folder's tuning trials by recipe."""
+    remarks: list[Remark] = field(default_factory=list)
 
     @property
     def refused(self) -> list[RecordFile]:
@@ -107,7 +109,8 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
     trials = {file.recipe: file for file in _collect(files_like(folder, TRIAL_FILES), _read_trials, unreadable)}
     foreign = [path for path in paths if not read[path]]
-    more = (tables_in(folder), recipes_in(folder), trials)
+    remarks = _collect(files_like(folder, REMARKS), read_remarks, unreadable)
+    more = (tables_in(folder), recipes_in(folder), trials, [one for file in remarks for one in file])
     return Contents(records, failures, requests, files, unreadable, foreign, *more)
 
 

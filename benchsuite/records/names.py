@@ -16,6 +16,8 @@ RANKS = (f".ranks.npz{PACKED}", ".ranks.npz")
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
 TABLES, TRIALS = "tables", "trials"
+REMARKS = "remarks.toml"
+"""What people say of verdicts."""
 SECOND = "second"
 """The results folder of a second laboratory, in that of the first."""
 WEIGHTS = "weights"

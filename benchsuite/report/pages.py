@@ -167,8 +167,8 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
 
 def stand_ins(views: Sequence[TableView]) -> str:
     """Whether these tables were measured on stand-ins, as headings say it; "" if none was."""
-    kinds = {view.on_stand_ins for view in views}
-    return next(iter(kinds)) if len(kinds) == 1 else "partly on stand-ins" if kinds else ""
+    kinds = {bool(view.on_stand_ins) for view in views}
+    return "partly on stand-ins" if len(kinds) == 2 else "on stand-ins" if True in kinds else ""
 
 
 def where(views: Sequence[TableView]) -> str:

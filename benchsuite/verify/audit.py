@@ -15,6 +15,7 @@ from benchsuite.records.names import (
     LARGEST_TRIALS,
     LARGEST_WEIGHTS,
     RANKS,
+    REMARKS,
     REQUEST_FILES,
     TRIAL_FILES,
     TRIALS,
@@ -219,7 +220,7 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
             yield Finding(path.name, "ranks without a record: left by an interrupted write", "they may be deleted")
         elif plain_name(path) != path.name and path.with_name(plain_name(path)).exists():
             yield Finding(path.name, "a packed copy of what is there unpacked, ignored", "it may be deleted")
-        elif not plain_name(path).endswith((".json", *RANKS)):
+        elif path.name != REMARKS and not plain_name(path).endswith((".json", *RANKS)):
             yield Finding(path.name, "not written by benchsuite, ignored", "")
 
 

@@ -36,6 +36,7 @@ def state(view: TableView) -> PremiseFinding:
 
 def test_a_premise_is_checked_on_the_last_finite_value_of_the_runs_own_gauge(make_record: MakeRecord) -> None:
     assert judged(measured(make_record, OLD))[0] == "premise not met"
+    assert judged_claims(measured(make_record, OLD))[0].idle == "", "it is no mechanism of a method"
     assert judged(measured(make_record, OLD, gap=0.3))[0] == "reproduced"
     assert state(measured(make_record, OLD)).values == {("B", "", "old"): pytest.approx(0.2)}
     assert [state(measured(make_record, OLD, gap=gap)).state for gap in (0.2, 0.3)] == ["not met", "holds"]
@@ -147,6 +148,10 @@ def test_the_mechanism_of_the_reference_is_not_asked_for(make_record: MakeRecord
     found = view(make_record, claimed(*rows), BOTH, {"old": {"curves": STILL}, "ours": {"curves": SWINGS}})
     assert state(found).state == "not met"
     assert judged(found)[0] == "reproduced"
+    (claim,) = judged_claims(found)
+    assert claim.idle.endswith("(highest over lowest value) at least 1.1, but has 1.085"), "but it is said"
+    acted = view(make_record, claimed(*rows), BOTH, {"old": {"curves": SWINGS}, "ours": {"curves": SWINGS}})
+    assert [one.idle for one in judged_claims(acted)] == [""]
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,61 @@ def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
     assert json.loads(capsys.readouterr().out)["both_regimes"] == []
 
 
+@pytest.fixture
+def looked_at(tmp_path: Path, make_record: MakeRecord) -> Path:
+    """A gain of tuning, and a remark on it."""
+    runs = fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents")
+    fill(runs, make_record, {"InfoNCE": LOW, "TeMo": TIED}, scale="latents", regime="tuned")
+    (runs / "remarks.toml").write_text(REMARK)
+    return runs
+
+
+REMARK = """
+[[remarks]]
+table = "temo/table1"
+scale = "latents"
+claim = "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1"
+text = "Seen <b>twice</b>."
+"""
+
+
+def test_a_remark_stands_beside_what_became_of_its_claim(looked_at: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("temo/table1", "--results", looked_at) == 0
+    (said,) = (line for line in capsys.readouterr().out.splitlines() if "Seen <b>twice</b>." in line)
+    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: gain of tuning" in said
+    assert command("temo/table1", "--results", looked_at, "--json") == 0
+    told = json.loads(capsys.readouterr().out)["claims"]
+    assert {one["remark"] for one in told if one["headline"]} == {"", "Seen <b>twice</b>."}
+    assert exit_code("report", "--results", looked_at, "--report", looked_at / "site") == 0
+    site = looked_at / "site"
+    for page in ("claims/temo-latents", "tables/temo-table1-latents"):
+        assert "Looked at: Seen &lt;b&gt;twice&lt;/b&gt;." in (site / f"{page}.html").read_text("utf-8")
+    assert 'aria-label="more is said of this claim">†</a>' in (site / "index.html").read_text("utf-8")
+    capsys.readouterr()
+    exit_code("verify", looked_at)
+    assert "remarks.toml" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("IR@1", "IR@10", 'claim "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@10" does not exist'),
+        ("latents", "latent", 'table and scale "temo/table1 latent" does not exist (known: temo/table1 latents)'),
+        ("text", "words", 'remarks.toml: line 6: remarks.0: key "words" does not exist'),
+        ("[[remarks]]", "[[remark]]", 'key "remark" does not exist'),
+        ('text = "', 'text = ""', "remarks.toml: not valid TOML"),
+    ],
+)
+def test_a_remark_on_no_claim_is_named_and_the_rest_is_shown(
+    looked_at: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, says: str
+) -> None:
+    (looked_at / "remarks.toml").write_text(REMARK.replace(old, new))
+    assert command("temo/table1", "--results", looked_at) == 1
+    told = capsys.readouterr()
+    assert says in told.err
+    assert "gain of tuning" in told.out
+
+
 def test_a_second_laboratory_answers_each_verdict_that_found_a_difference(
     runs: Path, make_record: MakeRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
