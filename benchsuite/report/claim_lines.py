@@ -39,14 +39,25 @@ class ClaimLine:
 
     view: TableView
     judged: JudgedClaim
-    also: Sequence[str] = ()
-    """Other tables of the paper with the same comparison of the same runs."""
+    others: Sequence[Claim] = ()
+    """Claims of the paper's other tables that the same comparison of the same runs answers."""
     across: Paired | None = None
     """Of a line as tuned: the row as printed less the reference tuned."""
 
     @property
     def tables(self) -> str:
-        return ", ".join([self.view.asked.table, *self.also])
+        return ", ".join([self.view.asked.table, *(other.table for other in self.others)])
+
+    @property
+    def also(self) -> str:
+        """Other published gains that the same comparison answers, each with its column, as of other data."""
+        gains = {
+            published_gain(other): other.column.label or other.column.name
+            for other in self.others
+            if other.published is not None
+        }
+        own = published_gain(self.claim)
+        return "; ".join(f"also {column}, published {gain}" for gain, column in gains.items() if gain != own)
 
     @property
     def claim(self) -> Claim:

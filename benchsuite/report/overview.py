@@ -156,12 +156,12 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
 def _fates(views: Sequence[TableView]) -> Iterator[Fates]:
     """A figure for each unit. A comparison of the same runs that several tables make is one line."""
     by_regime = {(view.asked.table, view.asked.regime): view for view in views}
-    same = by_key((both.comparison, both) for both in in_both_regimes(views))
+    alike = by_key((both.comparison, both) for both in in_both_regimes(views))
     pairs = []
-    for both, *others in same.values():
-        table, also = both.printed.claim.table, [other.printed.claim.table for other in others]
-        printed = ClaimLine(by_regime[table, "printed"], both.printed, also)
-        pairs.append((both.outcome, printed, ClaimLine(by_regime[table, "tuned"], both.tuned, also, both.across)))
+    for both, *others in alike.values():
+        table, same = both.printed.claim.table, [other.printed.claim for other in others]
+        printed = ClaimLine(by_regime[table, "printed"], both.printed, same)
+        pairs.append((both.outcome, printed, ClaimLine(by_regime[table, "tuned"], both.tuned, same, both.across)))
     for forest in forests((line.view, line.judged) for _, *lines in pairs for line in lines):
         shown = [pair for pair in pairs if pair[1].claim.column.unit == forest.unit]
         outcomes = [outcome for outcome in MEANING if any(outcome == pair[0] for pair in shown)]

@@ -63,9 +63,9 @@ def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) 
     first, second = (view(make_record, first=number) for number in (0, 100))
     page = words(pages(leaderboard([first], second=[second]))["index"])
     assert "It agrees on 1 of 1." in page
-    assert "second laboratory agrees on 1 of 1." in page
+    assert "Of 1 difference found on any data, a second laboratory (new replicates) agrees on 1 of 1 asked." in page
     unasked = pages(leaderboard([first, view(make_record, scale="emoji")], second=[second]))["index"]
-    assert "second laboratory agrees on 1 of 1 (1 not asked)." in words(unasked)
+    assert "Of 2 differences found on any data, a second laboratory (new replicates) agrees on 1 of 1" in words(unasked)
     assert page.count("+19.8 ± 1.5") > 1
     elsewhere = claimed.view(make_record, claimed.table(*claimed.TWO, table="u"), {})
     assert "It agrees on 0 of 0." in words(pages(leaderboard([first], second=[elsewhere]))["index"])
@@ -87,6 +87,18 @@ def test_rows_are_named_by_what_sets_them_apart(make_record: MakeRecord) -> None
     steps = replace(judged.claim, row=("B", "after", "same"), reference=("B", "before", "same"))
     apart = ClaimLine(shown, replace(judged, claim=steps))
     assert (apart.rows, apart.common) == (("after", "before"), "B")
+
+
+def test_other_published_gains_that_the_same_comparison_answers_are_named(make_record: MakeRecord) -> None:
+    shown = line(view(make_record))
+    claim = shown.claim
+    column = claim.column.model_copy(update={"label": "IN1k"})
+    unlike = replace(claim, table="p/u", column=column, published=6.77)
+    alike, unknown = replace(claim, table="p/v"), replace(claim, table="p/w", published=None)
+    several = replace(shown, others=[unlike, alike, unknown])
+    assert several.also == "also IN1k, published +6.77"
+    assert several.tables == "p/t, p/u, p/v, p/w"
+    assert shown.also == ""
 
 
 def test_numbers_in_other_units_have_rulers_of_their_own(make_record: MakeRecord) -> None:
@@ -152,7 +164,7 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
     assert (group.forests, group.outcomes) == ([], {"gain of tuning": 1})
     shown = words(pages(leaderboard(views))["index"])
     assert shown.count("ours beats old") == 1
-    assert "of 1 headline claim: gain of tuning 1." in shown
+    assert "of 1 headline claim: robust gain 0, gain of tuning 1." in shown
     (figure,) = survey_figures(group, "p")
     (line,) = figure.lines
     assert [(one.heading, one.label, one.column) for one in line] == [
