@@ -13,7 +13,7 @@ from benchsuite.papers import Column
 from benchsuite.papers.claim import reference_of
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.report.export_options import ExportOptions, Spread
-from benchsuite.report.numbers import DASH, counts, in_unit, published, units
+from benchsuite.report.numbers import DASH, counted, counts, in_unit, published, units
 
 SPREADS = {
     "ci": "mean ± half-width of the 95% CI",
@@ -116,7 +116,17 @@ class PaperTable:
             title if title.endswith(".") else f"{title}.",
             f"{units(self.columns)}.",
             shown[self.options.show if self.has_theirs else "ours"],
+            *([f"Our rows: {self._searched}."] if self.has_ours and self._searched else []),
         ]
+
+    @property
+    def _searched(self) -> str:
+        """What tells the table as printed from the tuned one; "" where nothing was searched."""
+        asked = self.view.asked
+        trials = counted(asked.trials, "trial") if asked.trials else ""
+        if asked.regime == "tuned":
+            return f"all tuned ({trials})" if trials else "all tuned"
+        return f"as printed (learning rate searched, {trials})" if trials else ""
 
     @property
     def legend(self) -> list[str]:

@@ -1,10 +1,13 @@
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from support.exported import TABLE, VALUES, MakeRecord, build
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
+from benchsuite.report.export import FORMATS
 from benchsuite.report.export_options import ExportOptions, Show
 from benchsuite.report.paper_table import PaperTable
 
@@ -129,3 +132,20 @@ def test_the_caption_says_what_the_spread_is_and_over_how_many_seeds(
     assert table.caption("A / B")[:2] == ["T.", "Percent (gap: plain numbers)."]
     assert table.caption("A / B")[2].endswith(says)
     assert table.has_counts == counted
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"trials": 5}, "Our rows: as printed (learning rate searched, 5 trials)."),
+        ({"regime": "tuned", "trials": 16}, "Our rows: all tuned (16 trials)."),
+        ({}, ""),
+    ],
+)
+def test_exports_say_whether_rows_are_as_printed_or_tuned(view: TableView, asked: dict[str, Any], says: str) -> None:
+    searched = replace(view, asked=view.asked.model_copy(update=asked))
+    for kind in ("latex", "md"):
+        text = FORMATS[kind](searched, ExportOptions()).replace("\\", "")
+        assert says in text
+        assert ("Our rows" in text) == bool(says)
+        assert "Our rows" not in FORMATS[kind](searched, ExportOptions("published"))
