@@ -2,11 +2,17 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from conftest import TABLE, MadeSite, run_report
+from support.claimed import HIGH, LOW, TWO, claimed, view
+from support.html_pages import leaderboard
+
+from benchsuite.records.schema import Record
+from benchsuite.report.site import write_site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -94,6 +100,25 @@ def test_each_number_of_a_card_says_its_column(new_page: Open) -> None:
     page.locator("summary", has_text="Columns").first.click()
     page.get_by_label(heads[0], exact=True).first.uncheck()
     assert row.locator("td").evaluate_all("all => all.map(one => one.dataset.label)") == shown[1:]
+
+
+def test_numbers_of_a_card_are_named_in_the_order_of_the_help(
+    browser: "Browser", make_record: Callable[..., tuple[Record, bytes]], tmp_path: Path
+) -> None:
+    printed = view(make_record, claimed(*TWO), {"old": LOW, "ours": HIGH})
+    tuned = replace(printed, asked=printed.asked.model_copy(update={"regime": "tuned"}))
+    for views, names in (([printed, tuned], ["published", "as printed", "tuned"]), ([printed], ["published", "ours"])):
+        site = write_site(tmp_path / str(len(views)), leaderboard(views))
+        page = browser.new_page(viewport=PHONE)
+        page.goto(site.tables[views[0].asked.name].as_uri())
+        cell = page.locator("#board-1 td.first").first
+        shown = cell.locator("> .theirs, > .ours").evaluate_all(
+            """all => all.map(one => [one.getBoundingClientRect().y,
+                getComputedStyle(one, '::before').content.replaceAll('"', '')]).sort(([a], [b]) => a - b)"""
+        )
+        assert [name for _, name in shown] == names
+        assert len({round(y) for y, _ in shown}) == len(names), "each on a line of its own"
+        page.close()
 
 
 def test_a_table_scrolls_by_keyboard(new_page: Open) -> None:
