@@ -5,10 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from benchsuite.report.figures.canvas import HUES, Canvas, Point, dash_of, hue_of, is_hollow, mark_of, runs
 from benchsuite.report.figures.chart import SIDE, Chart, Drawn, Sample, draw_legend, mark_sample
 from benchsuite.report.figures.forest import forest
-from benchsuite.report.figures.model import Figure, Forest, Kind, Trace
+from benchsuite.report.figures.model import Figure, Forest, Kind, Part, Trace
 
 BEHIND = (13, 29, 45)
 """How far to the right of lines' ends numbers stand; of neighbours in y each at another place."""
+SIZES: Mapping[Part, float] = {"seed": 4.5, "trial": 4.5, "mean": 8.0, "best": 8.0, "published": 9.0}
+"""Of marks, in the order in which they are drawn."""
+LARGE: Sequence[Part] = ("mean", "best")
+"""Whose marks are filled, and named in the legend."""
 
 
 def draw(figure: Figure | Forest, canvas: Canvas) -> tuple[float, float]:
@@ -41,12 +45,13 @@ def _curves(figure: Figure, canvas: Canvas) -> Drawn:
 
 
 def _points(figure: Figure, canvas: Canvas) -> Drawn:
-    """A mark for each mean, hollow ones for single seeds and for what the paper has."""
-    means, published = ([trace for trace in figure.series if trace.part == part] for part in ("mean", "published"))
+    """A mark for each mean or best trial, hollow ones for single runs and for what the paper has."""
+    means = [trace for trace in figure.series if trace.part in LARGE]
+    published = [trace for trace in figure.series if trace.part == "published"]
     chart = Chart(figure, canvas)
-    for part, size in (("seed", 4.5), ("mean", 8.0), ("published", 9.0)):
+    for part, size in SIZES.items():
         for trace in (trace for trace in figure.series if trace.part == part):
-            _marks(canvas, chart.places(trace.x, trace.y), trace.style, size, hollow=part != "mean")
+            _marks(canvas, chart.places(trace.x, trace.y), trace.style, size, hollow=part not in LARGE)
     numbered = len(means) > len(HUES)
     if numbered:
         numbers = {trace.label: number for number, trace in enumerate(means, 1)}

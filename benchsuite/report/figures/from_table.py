@@ -234,8 +234,8 @@ def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterato
         for style, label in enumerate(dict.fromkeys(trial.label for trial in trials)):
             tower = view.stand_in(label) if view else label
             own = [trial for trial in trials if trial.label == label]
-            traces += [_trace(tower, "seed", style, name, own)]
-            traces += [_trace(tower, "mean", style, name, [trial for trial in own if trial in chosen])]
+            traces += [_trace(tower, "trial", style, name, own)]
+            traces += [_trace(tower, "best", style, name, [trial for trial in own if trial in chosen])]
         title = f"{spoken(name)} against the score on {file.recipe}"
         caption = (
             f"Small: a trial, by {file.rule['measure']}; large: the best of each of {len(chosen)} searches, with "

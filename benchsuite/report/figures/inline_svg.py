@@ -4,7 +4,7 @@ Pages have hundreds: lines are as short as they can be, one place and then steps
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from markupsafe import escape
@@ -119,13 +119,15 @@ CHARTS = {"curves": ("Line chart", "line", "Last values"), "points": ("Scatter p
 
 def alt(figure: Figure) -> str:
     """A few sentences from the data alone."""
+    if any(trace.part == "trial" for trace in figure.series):
+        return " ".join([f"Scatter plot. {_ranges(figure, figure.series)}", *_searches(figure)])
     (chart, noun, what), parts = CHARTS[figure.kind], ("mean", "published")
     means, published = ([trace for trace in figure.series if trace.part == part] for part in parts)
     ordered = sorted(means, key=lambda trace: (trace.points[-1][1], trace.label), reverse=True)
     order = ", from the highest" if len(means) > 1 else ""
     printed = f" Published: {_listed(figure, published)}." if published else ""
-    counted_means = counted(len(means), noun)
-    return f"{chart}, {counted_means}. {_ranges(figure)} {what}{order}: {_listed(figure, ordered)}.{printed}"
+    first = f"{chart}, {counted(len(means), noun)}. {_ranges(figure, figure.series)}"
+    return f"{first} {what}{order}: {_listed(figure, ordered)}.{printed}"
 
 
 def _said(value: float, axis: Axis) -> str:
@@ -144,8 +146,17 @@ def _listed(figure: Figure, traces: Sequence[Trace]) -> str:
     return ", ".join([*texts[:half], *between, *texts[-half:]] if between else texts)
 
 
-def _ranges(figure: Figure) -> str:
-    points = [point for trace in figure.series for point in trace.points]
+def _searches(figure: Figure) -> Iterator[str]:
+    """By label: how many trials there are, and where the best ones of the searches lie."""
+    trials = {trace.label: len(trace.points) for trace in figure.series if trace.part == "trial"}
+    for trace in figure.series:
+        if trace.part == "best" and trace.points:
+            best = f"the best of each search ({len(trace.points)} in all)"
+            yield f"{trace.label}, {counted(trials[trace.label], 'trial')}; {best}: {_ranges(figure, [trace])}"
+
+
+def _ranges(figure: Figure, traces: Sequence[Trace]) -> str:
+    points = [point for trace in traces for point in trace.points]
     axes = zip((figure.x, figure.y), zip(*points, strict=True), strict=True)
     ends = ((axis, _said(min(values), axis), _said(max(values), axis)) for axis, values in axes)
     return "; ".join(f"{axis.name} from {a} to {b}{', logarithmic' if axis.log else ''}" for axis, a, b in ends) + "."

@@ -10,7 +10,7 @@ from benchsuite.analysis.stats import Paired
 from benchsuite.harmless import csv_text
 
 Kind = Literal["curves", "points"]
-Part = Literal["seed", "mean", "published"]
+Part = Literal["seed", "mean", "published", "trial", "best"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Trace:
     x: Sequence[float]
     y: Sequence[float]
     part: Part = "mean"
-    """Single runs, their mean, the paper's number."""
+    """Single runs, their mean, the paper's number; trials of searches, and the best of each search."""
     style: int = 0
     """From 0: hue, dash and mark."""
     seeds: Sequence[int] = ()

@@ -4,6 +4,7 @@ from support.made_trials import RULE, trials_of
 
 from benchsuite.records.trials import TrialsFile
 from benchsuite.report.figures.from_table import sensitivity_figures
+from benchsuite.report.figures.inline_svg import alt, svg
 
 
 def test_each_trial_of_a_search_is_a_point_and_the_best_of_each_replicate_stands_out() -> None:
@@ -15,7 +16,12 @@ def test_each_trial_of_a_search_is_a_point_and_the_best_of_each_replicate_stands
     file = TrialsFile(recipe="r", rule=RULE, setups={}, trials=trials)
     (figure,) = sensitivity_figures("infonce", {"r": file}, [])
     small, large = figure.series
-    assert (small.part, len(small.x), large.part, large.seeds) == ("seed", 31, "mean", [0, 1])
+    assert (small.part, len(small.x), large.part, large.seeds) == ("trial", 31, "best", [0, 1])
     assert large.y == [first[15].score, second[0].score]
     assert large.x == [first[15].method.hyperparameters["tau"], first[0].method.hyperparameters["tau"]]
+    said = alt(figure)
+    low, high = (f"{100 * score:.1f}%" for score in sorted(large.y))
+    assert "31 trials; the best of each search (2 in all): tau from" in said
+    assert said.endswith(f"Score from {low} to {high}."), "not of all trials, and no mean"
+    assert f">{large.label}</text>" in svg(figure), "the legend names the tower"
     assert sensitivity_figures("cwcl", {"r": file}, []) == []
