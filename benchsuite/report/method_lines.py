@@ -1,11 +1,12 @@
 """A method beside the reference as lines of forest plots: one for each board, better to the right."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 
-from benchsuite.analysis.against import Against, Outcome, principal
+from benchsuite.analysis.against import Against, Outcome, RelativeCost, all_tuned, principal
 from benchsuite.analysis.boards import BoardRow
 from benchsuite.report.figures.chart import Scale
 from benchsuite.report.figures.model import Estimate
@@ -88,6 +89,21 @@ def by_role(found: Sequence[Against]) -> tuple[list[Against], list[Against]]:
     for one in found:
         roles[one.row.label != chosen[one.board.setup_id]].append(one)
     return roles
+
+
+def cost_range(
+    costs: Mapping[str, Mapping[str, RelativeCost]], found: Iterable[Against]
+) -> tuple[float, float, float] | None:
+    """What training costs as a multiple of the reference's: the least, the median and the most of these rows, by their
+    costs by setup and label. Of `by_role`'s first list it is the method's one number, on all pages."""
+    known = [costs[one.board.setup_id][one.row.label].median for one in first_measures(found)]
+    numbers = sorted(number for number in known if number is not None)
+    return (numbers[0], median(numbers), numbers[-1]) if numbers else None
+
+
+def unequal(found: Iterable[Against]) -> list[Against]:
+    """Comparisons of a row that was not tuned with a reference that was."""
+    return [one for one in found if all_tuned(one.reference) and not all_tuned(one.row)]
 
 
 def by_gain(found: Iterable[Against]) -> list[Against]:

@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from statistics import median
 from typing import Any
 
 from benchsuite.analysis.against import outcomes, reference
+from benchsuite.grouping import by_key
 from benchsuite.papers.questions import acts_of
 from benchsuite.papers.reader import bibliography
 from benchsuite.report.figures.from_table import sensitivity_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
-from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests
+from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, cost_range, first_measures, forests, unequal
 from benchsuite.report.overview import headlines_at
 
 
@@ -26,20 +26,23 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         for row in board.rows
         if row.method == method.name
     ]
-    known = sorted(cost.median for _, _, cost in costs if cost.median is not None)
+    by_reference = by_key((one.reference.record.method.title, one) for one in own)
+    ranges = {title: cost_range(leaderboard.costs, several) for title, several in by_reference.items()}
+    variants = by_gain(first_measures(variants))
     return {
         "method": method,
         "acts": acts_of(method.card.about) if method.card else [],
         "found": found,
         "first": first,
-        "variants": by_gain(first_measures(variants)),
+        "variants": variants,
+        "unequal": unequal(variants),
         "forests": forests,
         "outcomes": OUTCOMES,
         "counts": outcomes(own),
         "own": own,
         "first_counts": outcomes(first),
         "references": ", ".join(dict.fromkeys(one.reference.record.method.title for one in found)),
-        "cost_range": (known[0], median(known), known[-1]) if known and found else None,
+        "cost_ranges": {title: known for title, known in ranges.items() if known},
         "claims": headline_claims(leaderboard, method.name),
         "beside": [
             board

@@ -15,10 +15,12 @@ from benchsuite.analysis.against import against, decisions
 from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.reader import Cited, bibliography
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, TunedBy
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.method_lines import OUTCOMES, MethodLine, by_gain, by_role, first_measures
+from benchsuite.report.numbers import times
+from benchsuite.report.overview import overviews
 from benchsuite.report.pages import all_pages
 from benchsuite.report.render import render
 
@@ -122,6 +124,26 @@ def test_a_method_stands_once_on_each_board_and_its_other_configurations_apart(m
     assert re.findall(r'<th scope="row">(?:<a[^>]*>)?(TeMo[^<]*)<', compare)[:3] == [
         "TeMo (tau=0.2)", "TeMo (tau=0.3)", "TeMo",
     ]  # fmt: skip
+
+
+def test_a_method_costs_what_its_own_rows_cost_on_its_page_and_on_the_first(make_runs: MakeRuns) -> None:
+    values, records = (0.5, 0.51, 0.52), []
+    by = TunedBy(trials=16, trial=1, score=0.5, digest="d", searched=["tau"])
+    for steps, cost in ((10, 2.0), (20, 4.0)):
+        first = make_runs()[0].setup
+        setup = first.model_copy(update={"training": first.training.model_copy(update={"steps": steps})})
+        rows = [make_runs("infonce", values, [1.0] * 3, setup=setup, tuned=by)]
+        rows += [make_runs("temo", values, [cost] * 3, setup=setup, tuned=by)]
+        rows += [make_runs("temo", values, [9.0] * 3, setup=setup, hyperparameters={"tau": 0.3})]
+        rows += [make_runs("temo", values[:2], [9.0] * 3, setup=setup, hyperparameters={"schedule": "none"}, tuned=by)]
+        records += [record for row in rows for record in row.values()]
+    made = board_of([], records)
+    (line,) = overviews(made)[0].lines
+    text = " ".join(Reading(page_of(made, "methods/temo")).text.split())
+    assert f"cost {times(line.cost)} (median over boards; {times(2)} to {times(4)})".replace("\xa0", " ") in text
+    assert "Not tuned, though their reference (InfoNCE) is, with 16 trials: 2 of 4." in text
+    same = [record for record in records if record.tuned or record.method.name == "infonce"]
+    assert "Not tuned, though" not in page_of(board_of([], same), "methods/temo")
 
 
 def test_an_undecided_difference_whose_interval_has_no_zero_says_why(make_runs: MakeRuns) -> None:
