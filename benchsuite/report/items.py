@@ -72,6 +72,11 @@ class Single:
             yield seed, *(int(np.count_nonzero(one)) for one in found)
 
     @property
+    def gains(self) -> Mapping[int, float]:
+        """By seed: the share of queries by which our row is ahead."""
+        return {seed: (gained - lost) / self.queries for seed, _, gained, lost, _ in self.counts}
+
+    @property
     def names(self) -> tuple[str, str]:
         """Of the claim's row and its reference, short if that sets them apart."""
         (*_, ours), (*_, theirs) = keys = self.claim.row, self.claim.reference

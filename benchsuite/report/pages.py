@@ -57,7 +57,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
     for views in leaderboard.by_place.values():
         yield page(table_page(views[0]), f"{views[0].table.title} ({where(views)})", "table.html", table, views)
         if items.asked_of(views):
-            title = f"Single queries of {views[0].asked.table} ({where(views)})"
+            title = f"Single queries of {views[-1].asked.table} ({where(views[-1:])})"
             yield page(items_page(views[0]), title, "items.html", items.values, views)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", method_page.values, method)

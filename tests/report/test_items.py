@@ -21,6 +21,9 @@ from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report import items
 from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.links import Links
+from benchsuite.report.pages import all_pages
+from benchsuite.report.render import render
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 RANKS = {"ours": (1, 1, 3, 9, 1), "old": (1, 4, 2, 1, 20)}
@@ -89,6 +92,20 @@ def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leader
     assert f"{EMOJI.in_words('test')[4][1]} 1 20" in text
     assert "0 1 2 1 1596 +0.1" in text
     assert "../items/p-t-small.html" in Reading(found["tables/p-t-small"]).addresses
+
+
+def test_examples_are_said_to_be_of_one_seed_in_one_regime(board: Callable[..., Leaderboard]) -> None:
+    made = board()
+    (printed,), (single,) = made.views, told(made)["singles"]
+    tuned = replace(printed, asked=printed.asked.model_copy(update={"regime": "tuned"}))
+    name = "items/p-t-small"
+    every = {page.name: page for page in all_pages(replace(made, views=[printed, tuned]))}
+    page = every[name]
+    assert "tuned" in page.title
+    assert "as printed" not in page.title
+    worse = replace(single, ranks={**single.ranks, 1: single.ranks[1][::-1]})
+    text = words(render(page.template, Links(name, every), title="", **{**page.values(), "singles": [worse]}))
+    assert "of seed 0 alone, where the difference is +0.1 points. Its mean over 2 seeds is 0.0 points." in text
 
 
 def test_items_of_other_data_are_not_told(board: Callable[..., Leaderboard]) -> None:
