@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
@@ -14,7 +13,7 @@ from benchsuite.grouping import by_key
 from benchsuite.papers.claim import Claim
 from benchsuite.report.claim_lines import ClaimForest, ClaimLine, forests
 from benchsuite.report.leaderboard import Leaderboard
-from benchsuite.report.method_lines import by_role, first_measures
+from benchsuite.report.method_lines import by_role, cost_range, first_measures
 from benchsuite.report.origin import REAL, Origin, data_of
 
 
@@ -75,10 +74,9 @@ def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> list[OverviewLi
     for (method, longer), several in by_key(((one.row.method, one.row.longer), one) for one in others).items():
         found = {one.board.setup_id: one for one in by_role(several)[0]}
         shown = several[0].row
-        costs = [leaderboard.costs[setup][one.row.label].median for setup, one in found.items()]
-        known = [cost for cost in costs if cost is not None]
+        costs = cost_range(leaderboard.costs, found.values())
         title = shown.label if longer != 1 else shown.record.method.title
-        lines.append(OverviewLine(method, title, found, median(known) if known else None))
+        lines.append(OverviewLine(method, title, found, costs[1] if costs else None))
     return sorted(lines, key=lambda line: (-line.ahead, line.title.casefold()))
 
 

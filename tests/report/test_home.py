@@ -276,3 +276,10 @@ def test_each_board_is_linked_and_says_if_all_are_tied(measured: TableView, monk
         assert "board" in Reading(found[compare]).ids
         assert "x.json: edited" in found["index"]
         assert ("No difference on this board is significant" in found[compare]) is not separates
+
+
+def test_the_list_of_methods_says_which_have_no_run(make_record: MakeRecord) -> None:
+    table = claimed.table(claimed.TWO[0], {**claimed.TWO[1], "method": "temo"})
+    page = pages(leaderboard([claimed.view(make_record, table, {"old": claimed.LOW})]))["index"]
+    (listed,) = re.findall(r'<h2 id="methods">.*?</ul>', page, flags=re.S)
+    assert [("temo" in line, "(no run" in line) for line in listed.split("<li>")[1:]] == [(False, False), (True, True)]
