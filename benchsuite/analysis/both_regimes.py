@@ -16,6 +16,8 @@ Outcome = Literal[
     "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "loss of tuning", "worse",
     "not known",
 ]  # fmt: skip
+BEHIND = "; tuned, it is significantly worse"
+"""What is to be added of a gain of tuning where that is so."""
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
@@ -53,13 +55,13 @@ class InBothRegimes:
             case "reproduced", "reproduced":
                 return "robust gain"
             case "reproduced", _:
-                return "open when tuned" if high is not None and high >= as_printed else "gain of tuning"
+                return "gain of tuning" if high is not None and high < as_printed else "open when tuned"
             case _, "reproduced":
                 return "gain when tuned"
             case _, "opposite":
                 return "worse"
             case "opposite", _:
-                return "worse" if low is not None and low <= as_printed else "loss of tuning"
+                return "loss of tuning" if low is not None and low > as_printed else "worse"
         return "no gain seen"
 
     @property
@@ -77,7 +79,9 @@ class InBothRegimes:
     def meaning(self) -> str:
         """Why it is that."""
         verdicts = zip(REGIMES.values(), (self.printed.verdict.kind, self.tuned.verdict.kind), strict=True)
-        return "; ".join(f"{words}: {kind}" for words, kind in verdicts if kind not in ANSWERS) or MEANING[self.outcome]
+        unlike = "; ".join(f"{words}: {kind}" for words, kind in verdicts if kind not in ANSWERS)
+        reversed_ = self.outcome == "gain of tuning" and self.tuned.verdict.kind == "opposite"
+        return unlike or MEANING[self.outcome] + BEHIND * reversed_
 
 
 def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:

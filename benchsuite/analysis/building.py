@@ -12,7 +12,7 @@ from pathlib import Path
 from benchsuite.analysis.row_runs import RowRuns
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import Setting, TableView
-from benchsuite.errors import BenchsuiteError, require_known
+from benchsuite.errors import BenchsuiteError, UsageError, require_known
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
@@ -80,7 +80,8 @@ def _misplaced(remarks: Sequence[Remark], views: Sequence[TableView]) -> Iterato
     known = {f"{view.asked.table} {view.asked.scale}": claims_of(view.table) for view in views}
     for one in remarks:
         try:
-            require_known("table and scale", place := f"{one.table} {one.scale}", known, f"{REMARKS}: ")
+            if (place := f"{one.table} {one.scale}") not in known:
+                raise UsageError(f"{REMARKS}: {one.table} was not run here at scale {one.scale}.")
             require_known("claim", one.claim, [claim.name for claim in known[place]], f"{REMARKS}: {place}: ")
         except BenchsuiteError as error:
             yield error

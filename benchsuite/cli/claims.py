@@ -133,7 +133,8 @@ def claim_line(judged: "JudgedClaim") -> str:
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
     added = " (headline)" * claim.headline + " (added row)" * claim.added
-    return f"{where}: {claim.name}{added}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}"
+    said = "".join(f" [{words}]" for words in (judged.idle, judged.remark) if words)
+    return f"{where}: {claim.name}{added}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}{said}"
 
 
 def both_line(both: "InBothRegimes") -> str:

@@ -70,7 +70,7 @@ def json_files(folder: Path) -> list[Path]:
     files = (file for kind in (".json", f".json{PACKED}") for file in folder.glob(f"*{kind}"))
     plain = {plain_name(file): file for file in sorted(files, reverse=True)}
     kept = (file for name, file in plain.items() if not name.startswith(".") and name != MANIFEST)
-    return sorted(file for file in kept if not file.name.endswith(FAILED))
+    return sorted(file for file in kept if not plain_name(file).endswith(FAILED))
 
 
 REQUEST_FILES, TRIAL_FILES, FAILURE_FILES = f"{TABLES}/*.json", f"{TRIALS}/*.parquet", f"*{FAILED}"
@@ -83,13 +83,15 @@ def files_like(folder: Path, pattern: str) -> list[Path]:
 
 def find_run(folder: Path, run: str) -> Path:
     """The record's file, from a path, a run_id or its beginning, or the file's name without its ending."""
-    if Path(run).is_file():
-        return Path(run)
+    for path in (Path(run), Path(f"{run}{PACKED}")):
+        if path.is_file():
+            return path
     if not folder.is_dir():
         raise UsageError(f"{run}: no such file, and results folder {folder} does not exist. Use --results FOLDER.")
     files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
-    names = {file: (plain_name(file).removesuffix(".json"), run_id[: len(run)]) for file, run_id in files.items()}
-    matches = {file: files[file] for file, each in names.items() if run and run in each}
+    asked = plain_name(Path(run)).removesuffix(".json")
+    names = {file: (plain_name(file).removesuffix(".json"), run_id[: len(asked)]) for file, run_id in files.items()}
+    matches = {file: files[file] for file, each in names.items() if asked and asked in each}
     if not matches:
         raise UnknownError("run", run, files.values(), f"{folder}: ")
     if len(matches) > 1:

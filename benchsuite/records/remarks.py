@@ -2,29 +2,40 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import Field
+from annotated_types import Len
+from pydantic import model_validator
 
 from benchsuite.errors import UsageError
 from benchsuite.records.record_file import FileError
 from benchsuite.setup import Part
 from benchsuite.toml_files import read_toml
 
+Name = Annotated[str, Len(1, 300)]
+
 
 class Remark(Part):
     """What to know beside the verdict on a claim of a table at a scale."""
 
-    table: str
-    scale: str
-    claim: str
+    table: Name
+    scale: Name
+    claim: Name
     """Its name, as `benchsuite claims` shows it."""
-    text: str = Field(min_length=1)
+    text: Annotated[str, Len(1, 2000)]
 
 
 class Remarks(Part):
     """The file."""
 
-    remarks: list[Remark]
+    remarks: Annotated[list[Remark], Len(max_length=100)]
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Self:
+        about = [(one.table, one.scale, one.claim) for one in self.remarks]
+        if again := next((one for one in about if about.count(one) > 1), None):
+            raise ValueError(f"two remarks on {again[2]}, {again[0]} at scale {again[1]}")
+        return self
 
 
 def read_remarks(path: Path) -> list[Remark]:

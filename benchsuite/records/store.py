@@ -57,7 +57,7 @@ class Store:
             return before
         write_whole(path, laid_out(record.as_json()).encode(), overwrite=overwrite)
         if before != path:
-            before.unlink()
+            before.unlink(missing_ok=True)
         return path
 
     def _outdated(self, record: Record) -> Record | None:

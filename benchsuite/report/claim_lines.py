@@ -39,25 +39,27 @@ class ClaimLine:
 
     view: TableView
     judged: JudgedClaim
-    others: Sequence[Claim] = ()
+    others: Sequence[JudgedClaim] = ()
     """Claims of the paper's other tables that the same comparison of the same runs answers."""
     across: Paired | None = None
     """Of a line as tuned: the row as printed less the reference tuned."""
 
     @property
     def tables(self) -> str:
-        return ", ".join([self.view.asked.table, *(other.table for other in self.others)])
+        return ", ".join([self.view.asked.table, *(other.claim.table for other in self.others)])
 
     @property
     def also(self) -> str:
         """Other published gains that the same comparison answers, each with its column, as of other data."""
-        gains = {
-            published_gain(other): other.column.label or other.column.name
-            for other in self.others
-            if other.published is not None
-        }
+        claims = [other.claim for other in self.others if other.claim.published is not None]
+        gains = dict.fromkeys((one.column.label or one.column.name, published_gain(one)) for one in claims)
         own = published_gain(self.claim)
-        return "; ".join(f"also {column}, published {gain}" for gain, column in gains.items() if gain != own)
+        return "; ".join(f"also {column}, published {gain}" for column, gain in gains if gain != own)
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What the people of the folder say of its verdict, in any of its tables."""
+        return [*dict.fromkeys(one.remark for one in (self.judged, *self.others) if one.remark)]
 
     @property
     def claim(self) -> Claim:

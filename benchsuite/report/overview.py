@@ -157,8 +157,9 @@ def _fates(views: Sequence[TableView]) -> Iterator[Fates]:
     alike = by_key((both.comparison, both) for both in in_both_regimes(views))
     pairs = []
     for both, *others in alike.values():
-        table, same = both.printed.claim.table, [other.printed.claim for other in others]
-        printed = ClaimLine(by_regime[table, "printed"], both.printed, same)
+        table = both.printed.claim.table
+        printed = ClaimLine(by_regime[table, "printed"], both.printed, [other.printed for other in others])
+        same = [other.tuned for other in others]
         pairs.append((both.outcome, printed, ClaimLine(by_regime[table, "tuned"], both.tuned, same, both.across)))
     for forest in forests((line.view, line.judged) for _, *lines in pairs for line in lines):
         shown = [pair for pair in pairs if pair[1].claim.column.unit == forest.unit]

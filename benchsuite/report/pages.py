@@ -167,8 +167,10 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
 
 def stand_ins(views: Sequence[TableView]) -> str:
     """Whether these tables were measured on stand-ins, as headings say it; "" if none was."""
-    kinds = {bool(view.on_stand_ins) for view in views}
-    return "partly on stand-ins" if len(kinds) == 2 else "on stand-ins" if True in kinds else ""
+    kinds = {view.on_stand_ins for view in views}
+    if len(kinds) < 2:
+        return next(iter(kinds), "")
+    return "partly on stand-ins" if "" in kinds else "on stand-ins"
 
 
 def where(views: Sequence[TableView]) -> str:

@@ -14,6 +14,7 @@ from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
     LARGEST_TRIALS,
     LARGEST_WEIGHTS,
+    PACKED,
     RANKS,
     REMARKS,
     REQUEST_FILES,
@@ -22,6 +23,7 @@ from benchsuite.records.names import (
     WEIGHTS,
     files_like,
     plain_name,
+    run_of,
 )
 from benchsuite.records.ranks import open_ranks
 from benchsuite.records.recompute import RankRule, recompute
@@ -218,9 +220,13 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
             yield Finding(path.name, "left by an interrupted write", "it may be deleted")
         elif path.name.endswith(RANKS) and path.name not in named:
             yield Finding(path.name, "ranks without a record: left by an interrupted write", "they may be deleted")
-        elif plain_name(path) != path.name and path.with_name(plain_name(path)).exists():
-            yield Finding(path.name, "a packed copy of what is there unpacked, ignored", "it may be deleted")
-        elif path.name != REMARKS and not plain_name(path).endswith((".json", *RANKS)):
+        elif path.name.endswith(f".json{PACKED}"):
+            if path.with_name(plain_name(path)).exists():
+                fix = "compare both, and delete one of them"
+                yield Finding(path.name, f"not read, because {plain_name(path)} is there, too", fix)
+            elif not run_of(path.name):
+                yield Finding(path.name, "packed, and no record: ignored", f"`xz -d {path.name}` unpacks it")
+        elif path.name != REMARKS and not path.name.endswith((".json", *RANKS)):
             yield Finding(path.name, "not written by benchsuite, ignored", "")
 
 

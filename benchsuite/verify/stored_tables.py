@@ -12,7 +12,7 @@ from benchsuite.papers.reader import read_table_file
 from benchsuite.papers.schema import row_name
 from benchsuite.planning.recipe import Recipe
 from benchsuite.records.contents import built_in_again
-from benchsuite.records.names import TABLES
+from benchsuite.records.names import REMARKS, TABLES
 from benchsuite.records.record_file import Finding
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.store import Store
@@ -55,7 +55,11 @@ def check_tables(audit: Audit) -> None:
     from benchsuite.analysis.building import build_tables  # with scipy
 
     views, skipped = build_tables(contents)
-    audit.problems += [Finding(TABLES, str(error), "`repro` with --tables FOLDER stores it") for error in skipped]
+    for error in map(str, skipped):
+        if error.startswith(REMARKS):
+            audit.problems.append(Finding(REMARKS, error.removeprefix(f"{REMARKS}: "), "correct it"))
+        else:
+            audit.problems.append(Finding(TABLES, error, "`repro` with --tables FOLDER stores it"))
     for view in views:
         where, again = f"{TABLES}/{view.asked.name}.json", "run the same `benchsuite repro` again"
         audit.problems += [Finding(where, what, again) for what in view.outdated]

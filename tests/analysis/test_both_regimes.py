@@ -41,6 +41,27 @@ def test_the_pair_of_verdicts_has_a_name(make_record: MakeRecord, printed: str, 
     assert MEANING[outcome]
 
 
+@pytest.mark.parametrize(("printed", "outcome"), [("better", "open when tuned"), ("worse", "worse")])
+def test_without_an_interval_nothing_is_said_to_be_gone(make_record: MakeRecord, printed: str, outcome: str) -> None:
+    made = table(*TWO, claims=[HEADLINE])
+    old, ours = VALUES[printed]
+    first = view(make_record, made, {"old": old, "ours": ours}, regime="printed")
+    one = view(make_record, made, {"old": LOW[:1], "ours": (0.11,)}, regime="tuned")
+    assert [both.outcome for both in in_both_regimes([first, one])] == [outcome]
+
+
+@pytest.mark.parametrize(("tuned", "said"), [("worse", True), ("same", False)])
+def test_a_gain_of_tuning_that_is_a_loss_when_tuned_says_so(make_record: MakeRecord, tuned: str, said: bool) -> None:
+    made = table(*TWO, claims=[HEADLINE])
+    views = [
+        view(make_record, made, dict(zip(("old", "ours"), VALUES[which], strict=True)), regime=regime)
+        for regime, which in (("printed", "better"), ("tuned", tuned))
+    ]
+    (both,) = in_both_regimes(views)
+    assert both.outcome == "gain of tuning"
+    assert (both.meaning != MEANING[both.outcome]) == said
+
+
 @pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])
 def test_the_row_as_printed_is_set_beside_the_reference_tuned(make_record: MakeRecord, better: str, sign: int) -> None:
     made = table(*TWO, claims=[HEADLINE], column={"better": better})

@@ -10,6 +10,7 @@ from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, TIED, fill
 
 from benchsuite.analysis.both_regimes import MEANING
+from benchsuite.records.requests import Regime
 
 command = partial(exit_code, "claims")
 
@@ -66,10 +67,16 @@ text = "Seen <b>twice</b>."
 """
 
 
+MANY = "".join(REMARK.replace("IR@1", f"IR@{n}") for n in range(2, 102))
+
+
 def test_a_remark_stands_beside_what_became_of_its_claim(looked_at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("temo/table1", "--results", looked_at) == 0
-    (said,) = (line for line in capsys.readouterr().out.splitlines() if "Seen <b>twice</b>." in line)
+    *_, said = (line for line in capsys.readouterr().out.splitlines() if "Seen <b>twice</b>." in line)
     assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: gain of tuning" in said
+    assert command("temo/table1", "--results", looked_at, "--regime", "tuned") == 0
+    (said,) = (line for line in capsys.readouterr().out.splitlines() if "Seen <b>twice</b>." in line)
+    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1 (headline)" in said
     assert command("temo/table1", "--results", looked_at, "--json") == 0
     told = json.loads(capsys.readouterr().out)["claims"]
     assert {one["remark"] for one in told if one["headline"]} == {"", "Seen <b>twice</b>."}
@@ -87,7 +94,10 @@ def test_a_remark_stands_beside_what_became_of_its_claim(looked_at: Path, capsys
     ("old", "new", "says"),
     [
         ("IR@1", "IR@10", 'claim "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@10" does not exist'),
-        ("latents", "latent", 'table and scale "temo/table1 latent" does not exist (known: temo/table1 latents)'),
+        ("latents", "latent", "temo/table1 was not run here at scale latent"),
+        ("[[remarks]]", f"{REMARK}[[remarks]]", "two remarks on RN50/TeMo beats"),
+        ("Seen", "Seen" * 501, "String should have at most 2000 characters"),
+        ("[[remarks]]", f"{MANY}[[remarks]]", "at most 100"),
         ("text", "words", 'remarks.toml: line 6: remarks.0: key "words" does not exist'),
         ("[[remarks]]", "[[remark]]", 'key "remark" does not exist'),
         ('text = "', 'text = ""', "remarks.toml: not valid TOML"),
@@ -101,6 +111,27 @@ def test_a_remark_on_no_claim_is_named_and_the_rest_is_shown(
     told = capsys.readouterr()
     assert says in told.err
     assert "gain of tuning" in told.out
+    assert exit_code("verify", looked_at) == 1
+    assert "remarks.toml: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("regime", ["printed", "tuned"])
+def test_a_remark_stands_on_pages_of_one_regime_and_where_nothing_was_measured(
+    tmp_path: Path, make_record: MakeRecord, regime: Regime
+) -> None:
+    """The claim on TS was not run: its rows were not asked for."""
+    runs = fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents", regime=regime)
+    unrun = REMARK.replace("beats RN50/InfoNCE", "beats RN50/TS").replace("twice", "never")
+    (runs / "remarks.toml").write_text(REMARK + unrun)
+    for site in (runs / "one", runs / "both"):
+        assert exit_code("report", "--results", runs, "--report", site) == 0
+        pages = [
+            (site / f"{name}.html").read_text("utf-8") for name in ("claims/temo-latents", "tables/temo-table1-latents")
+        ]
+        assert all("Looked at: Seen &lt;b&gt;twice&lt;/b&gt;." in page for page in pages)
+        assert all("Looked at: Seen &lt;b&gt;never&lt;/b&gt;." in page for page in pages)
+        other: Regime = "tuned" if regime == "printed" else "printed"
+        fill(runs, make_record, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents", regime=other)
 
 
 def test_a_second_laboratory_answers_each_verdict_that_found_a_difference(

@@ -36,7 +36,8 @@ def test_packing_changes_nothing_of_a_folder(listed: Path, capsys: pytest.Captur
     assert exit_code("verify", listed, "--update") == 0
     assert (listed / "MANIFEST.json").read_bytes() == manifest
     record = read_record(packed[0])
-    for name in (record.run_id, record.run_id[:6], packed[0].name.removesuffix(".json.xz"), str(packed[0])):
+    plain = packed[0].with_suffix("")
+    for name in (record.run_id, record.run_id[:6], plain.stem, plain.name, packed[0].name, str(plain), str(packed[0])):
         assert find_run(listed, name) == packed[0]
 
 
@@ -63,8 +64,21 @@ def test_of_a_record_and_a_packed_copy_the_record_counts(listed: Path, capsys: p
     packed.write_bytes(lzma.compress(content.replace(b"0.25", b"0.75")))
     capsys.readouterr()
     assert exit_code("verify", listed) == 0
-    assert f"{packed.name}: a packed copy of what is there unpacked" in capsys.readouterr().out
+    assert f"{packed.name}: not read, because {file.name} is there, too" in capsys.readouterr().out
     assert len(read_contents(listed).records) == 3
+
+
+def test_only_records_are_packed(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of ranks that somebody unpacked the packed ones stay those that count."""
+    ranks = sorted(listed.glob("*.ranks.npz.xz"))
+    ranks[0].with_suffix("").write_bytes(lzma.decompress(ranks[0].read_bytes()))
+    pack(listed / "MANIFEST.json")
+    capsys.readouterr()
+    assert exit_code("verify", listed) == 0
+    told = capsys.readouterr().out
+    assert f"{ranks[0].with_suffix('').name}: ranks without a record" in told
+    assert f"{ranks[0].name}:" not in told
+    assert "MANIFEST.json.xz: packed, and no record: ignored; `xz -d MANIFEST.json.xz` unpacks it" in told
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,11 @@ def test_rows_are_named_by_what_sets_them_apart(make_record: MakeRecord) -> None
 
 def test_other_published_gains_that_the_same_comparison_answers_are_named(make_record: MakeRecord) -> None:
     shown = line(view(make_record))
-    claim = shown.claim
+    claim, judged = shown.claim, shown.judged
     column = claim.column.model_copy(update={"label": "IN1k"})
     unlike = replace(claim, table="p/u", column=column, published=6.77)
     alike, unknown = replace(claim, table="p/v"), replace(claim, table="p/w", published=None)
-    several = replace(shown, others=[unlike, alike, unknown])
+    several = replace(shown, others=[replace(judged, claim=one) for one in (unlike, alike, unknown)])
     assert several.also == "also IN1k, published +6.77"
     assert several.tables == "p/t, p/u, p/v, p/w"
     assert shown.also == ""
