@@ -39,6 +39,7 @@ def test_packing_changes_nothing_of_a_folder(listed: Path, capsys: pytest.Captur
     plain = packed[0].with_suffix("")
     for name in (record.run_id, record.run_id[:6], plain.stem, plain.name, packed[0].name, str(plain), str(packed[0])):
         assert find_run(listed, name) == packed[0]
+    assert find_run(listed / "elsewhere", str(plain)) == packed[0]
 
 
 def test_a_packed_record_is_kept_unless_another_search_found_its_run(tmp_path: Path, make_sound: MakeRecord) -> None:
