@@ -55,11 +55,11 @@ def check_tables(audit: Audit) -> None:
     from benchsuite.analysis.building import build_tables  # with scipy
 
     views, skipped = build_tables(contents)
-    for error in map(str, skipped):
-        if error.startswith(REMARKS):
-            audit.problems.append(Finding(REMARKS, error.removeprefix(f"{REMARKS}: "), "correct it"))
+    for why in map(str, skipped):
+        if why.startswith(REMARKS):
+            audit.problems.append(Finding(REMARKS, why.removeprefix(f"{REMARKS}: "), "correct it"))
         else:
-            audit.problems.append(Finding(TABLES, error, "`repro` with --tables FOLDER stores it"))
+            audit.problems.append(Finding(TABLES, why, "`repro` with --tables FOLDER stores it"))
     for view in views:
         where, again = f"{TABLES}/{view.asked.name}.json", "run the same `benchsuite repro` again"
         audit.problems += [Finding(where, what, again) for what in view.outdated]
