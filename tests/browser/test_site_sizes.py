@@ -10,8 +10,8 @@ import pytest
 from conftest import TABLE, MadeSite, run_report
 from support.claimed import HIGH, LOW, TWO, claimed, view
 from support.html_pages import leaderboard
+from support.made_records import any_record
 
-from benchsuite.records.schema import Record
 from benchsuite.report.site import write_site
 
 if TYPE_CHECKING:
@@ -102,10 +102,8 @@ def test_each_number_of_a_card_says_its_column(new_page: Open) -> None:
     assert row.locator("td").evaluate_all("all => all.map(one => one.dataset.label)") == shown[1:]
 
 
-def test_numbers_of_a_card_are_named_in_the_order_of_the_help(
-    browser: "Browser", make_record: Callable[..., tuple[Record, bytes]], tmp_path: Path
-) -> None:
-    printed = view(make_record, claimed(*TWO), {"old": LOW, "ours": HIGH})
+def test_numbers_of_a_card_are_named_in_the_order_of_the_help(browser: "Browser", tmp_path: Path) -> None:
+    printed = view(any_record, claimed(*TWO), {"old": LOW, "ours": HIGH})
     tuned = replace(printed, asked=printed.asked.model_copy(update={"regime": "tuned"}))
     for views, names in (([printed, tuned], ["published", "as printed", "tuned"]), ([printed], ["published", "ours"])):
         site = write_site(tmp_path / str(len(views)), leaderboard(views))
