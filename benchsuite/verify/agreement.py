@@ -198,17 +198,23 @@ def _kinds(view: TableView | None) -> dict[str, str]:
     return {each.claim.name: each.verdict.kind for each in judged if each.claim.headline}
 
 
+TOLD = 10
+"""Records of one kind of change that are named."""
+
+
 def lines(diff: FolderDiff) -> Iterator[str]:
-    """A few lines a table: what was compared, what moved, whether it agrees."""
+    """A few lines a table: what was compared, what moved, whether it agrees; the size of one that a single folder has."""
     for name, side in (("before", diff.before), ("after", diff.after)):
         size = f"{counted(len(side.contents.records), 'record')}, {counted(len(side.views), 'table')}"
         yield f"{name:<7} {side.path}: {size}"
         yield from (f"  skipped: {text}" for text in _skipped(side))
     changes = Counter(change for change, _ in diff.records)
     yield f"records: {', '.join(f'{n} {change}' for change, n in sorted(changes.items())) or 'equal'}"
-    for change, record in diff.records:
-        if change != "added":  # which should not happen by accident
-            yield f"  {change}: {record.method.title}, seed {record.seed}, run {record.run_id}"
+    for change in sorted(changes.keys() - {"added"}):  # what should not happen by accident
+        records = [record for how, record in diff.records if how == change]
+        yield from (f"  {change}: {one.method.title}, seed {one.seed}, run {one.run_id}" for one in records[:TOLD])
+        if len(records) > TOLD:
+            yield f"  {change}: {len(records) - TOLD:,} more, which --json lists"
     for table in diff.tables:
         yield from _table(table)
 
@@ -231,6 +237,8 @@ def _table(table: TableDiff) -> Iterator[str]:
         yield f"  verdicts that both have: {len(judged)}, of which {sum(each.same for each in judged)} are the same"
     yield f"  cells: {', '.join(f'{hows[how]} {how}' for how in HOWS if hows[how]) or 'none'}"
     yield from (f"    {problem}" for problem in table.problems)
+    if not (table.before and table.after):
+        return
     for cell in sorted(table.cells, key=lambda cell: HOWS.index(cell.how), reverse=True):
         if not cell.same:
             yield f"    {cell.name}: {_shown(cell.before)} -> {_shown(cell.after)}{_moved(cell)}"
