@@ -203,7 +203,7 @@ TOLD = 10
 
 
 def lines(diff: FolderDiff) -> Iterator[str]:
-    """A few lines a table: what was compared, what moved, whether it agrees; the size of one that a single folder has."""
+    """A few lines a table: what was compared, what moved, whether it agrees; its size if a single folder has it."""
     for name, side in (("before", diff.before), ("after", diff.after)):
         size = f"{counted(len(side.contents.records), 'record')}, {counted(len(side.views), 'table')}"
         yield f"{name:<7} {side.path}: {size}"
