@@ -12,7 +12,7 @@ from pathlib import Path
 from benchsuite.analysis.row_runs import RowRuns
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import Setting, TableView
-from benchsuite.errors import BenchsuiteError, UsageError, require_known
+from benchsuite.errors import BenchsuiteError, UnknownError, UsageError, require_known
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
@@ -44,7 +44,8 @@ class FoundRow:
 def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason."""
     views, skipped = build_tables(contents)
-    return views, [*contents.errors, *built_in_again(contents), *skipped]
+    remarks = (UsageError(f"{REMARKS}: {why}") for why in misplaced(contents.remarks, views))
+    return views, [*contents.errors, *built_in_again(contents), *skipped, *remarks]
 
 
 def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
@@ -72,19 +73,18 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
     for view in views:
         there = {(table.name, view.asked.scale, view.asked.regime) for table in view.siblings}
         view.beside.extend(one for one in views if (one.table.name, one.asked.scale, one.asked.regime) in there)
-    return views, [*skipped, *_misplaced(contents.remarks, views)]
+    return views, skipped
 
 
-def _misplaced(remarks: Sequence[Remark], views: Sequence[TableView]) -> Iterator[BenchsuiteError]:
-    """Remarks on claims that no table here makes."""
-    known = {f"{view.asked.table} {view.asked.scale}": claims_of(view.table) for view in views}
+def misplaced(remarks: Sequence[Remark], views: Sequence[TableView]) -> Iterator[str]:
+    """Why remarks are on no claim that a table here makes."""
+    known = {view.asked.place: [claim.name for claim in claims_of(view.table)] for view in views}
     for one in remarks:
-        try:
-            if (place := f"{one.table} {one.scale}") not in known:
-                raise UsageError(f"{REMARKS}: {one.table} was not run here at scale {one.scale}.")
-            require_known("claim", one.claim, [claim.name for claim in known[place]], f"{REMARKS}: {place}: ")
-        except BenchsuiteError as error:
-            yield error
+        claims = known.get((one.table, one.scale))
+        if claims is None:
+            yield f"{one.table} was not run here at scale {one.scale}."
+        elif one.claim not in claims:
+            yield str(UnknownError("claim", one.claim, claims, f"{one.table} {one.scale}: "))
 
 
 class _Stored:

@@ -133,16 +133,21 @@ def claim_line(judged: "JudgedClaim") -> str:
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
     added = " (headline)" * claim.headline + " (added row)" * claim.added
-    said = "".join(f" [{words}]" for words in (judged.idle, judged.remark) if words)
+    said = _beside(judged.idle, judged.remark)
     return f"{where}: {claim.name}{added}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}{said}"
+
+
+def _beside(*texts: str) -> str:
+    """What is to be known beside a verdict, where there is anything."""
+    return "".join(f" [{text}]" for text in texts if text)
 
 
 def both_line(both: "InBothRegimes") -> str:
     """What became of a headline claim's gain, with the difference in each regime."""
     claim = both.tuned.claim
     where = f"{claim.table} at scale {both.tuned.scale}"
-    said = "".join(f" [{text}]" for text in (both.idle, both.tuned.remark) if text)
-    return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {_gains(both)}{said}"
+    said = f"{_gains(both)}{_beside(both.idle, both.tuned.remark)}"
+    return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {said}"
 
 
 def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:

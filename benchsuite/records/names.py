@@ -30,7 +30,7 @@ WEIGHTS_FILE = "kept.safetensors"
 """In a run's own folder, until its record is stored."""
 AWKWARD = re.compile(r"[^\w.+-]+")
 """Characters to replace in file names: slashes, spaces."""
-RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json(\.xz)?")
+RECORD = re.compile(rf".+-s\d+-(?P<run>[0-9a-f]{{16}})\.json({re.escape(PACKED)})?")
 
 
 def stem(method: str, seed: int, run_id: str) -> str:

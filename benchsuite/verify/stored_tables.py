@@ -52,14 +52,11 @@ def check_tables(audit: Audit) -> None:
     audit.problems += [Finding(file.relative_to(audit.path).as_posix(), what, fix) for file, what, fix in wrong]
     if not contents.requests:
         return
-    from benchsuite.analysis.building import build_tables  # with scipy
+    from benchsuite.analysis.building import build_tables, misplaced  # with scipy
 
     views, skipped = build_tables(contents)
-    for why in map(str, skipped):
-        if why.startswith(REMARKS):
-            audit.problems.append(Finding(REMARKS, why.removeprefix(f"{REMARKS}: "), "correct it"))
-        else:
-            audit.problems.append(Finding(TABLES, why, "`repro` with --tables FOLDER stores it"))
+    audit.problems += [Finding(TABLES, str(error), "`repro` with --tables FOLDER stores it") for error in skipped]
+    audit.problems += [Finding(REMARKS, why, "correct it") for why in misplaced(contents.remarks, views)]
     for view in views:
         where, again = f"{TABLES}/{view.asked.name}.json", "run the same `benchsuite repro` again"
         audit.problems += [Finding(where, what, again) for what in view.outdated]
