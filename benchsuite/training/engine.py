@@ -42,11 +42,20 @@ def join_processes() -> None:
         dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
 
 
+def make_deterministic(compiled: bool) -> None:
+    """The same training gives the same bits again: compiled ones add up gradients of words on a GPU in any order."""
+    if compiled:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or torch warns of its products
+    torch.use_deterministic_algorithms(compiled, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
 def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup) -> Any:
     """A DeepSpeed engine around `trainee` with the setup's optimizer."""
     join_processes()
     trainee.to(device())
     training = setup.training
+    make_deterministic(training.compiled)
     config = {
         "train_micro_batch_size_per_gpu": training.batch // world_size(),
         "gradient_accumulation_steps": training.accumulation,

@@ -1,11 +1,13 @@
 """What must be equal on a GPU and on a CPU (`pytest -m gpu`); benchmarks/gpu.py compares whole trainings."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch.distributed as dist
+from support.resuming import STEPS, require_equal, served, stopped_and_resumed, trained
 from torch import Tensor
 
 from benchsuite.conformance.subject import Subject
@@ -63,6 +65,19 @@ def test_ranks_are_equal_with_ties_too() -> None:
     expected, ours = (rank_both(image.to(on), text.to(on), torch.arange(350).to(on)) for on in (CPU, GPU))
     for direction in ("i2t", "t2i"):
         assert (ours[direction] == expected[direction]).all()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"resnet": True}, {"zero_stage": 2, "precision": "bf16"}, {"processes": 2}, {"compiled": True}],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["infonce-learnable", "moco", "sogclr"])
+def test_a_stopped_training_goes_on_to_the_same_bits(
+    name: str, settings: dict[str, Any], make_setup: Callable[..., Setup], split: Split, tmp_path: Path
+) -> None:
+    setup = served(make_setup(steps=STEPS, **settings), name)
+    require_equal(trained(name, setup, split), stopped_and_resumed(name, setup, split, tmp_path / "run"))
 
 
 def test_nccls_collectives_of_one_process_change_nothing() -> None:
