@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.graded import SIDES, means, queries, unpack
+from benchsuite.records.ranks import NEAREST
 from benchsuite.records.recompute import RankRule, Ranks, Scores
 
 CUTS = (1, 5, 10)
@@ -46,8 +47,14 @@ def medians(ranks: Ranks) -> dict[str, float]:
 
 def retrieval(ranks: Ranks) -> Scores:
     """Recalls and median ranks, by direction."""
-    counts = {direction: len(each) for direction, each in ranks.items()}
-    return Scores(recalls(ranks), counts, up_to(last_needed(*ranks.values()), ranks), medians(ranks))
+    found = {way: ranks[way] for way in WAYS}
+    nearest = {name: ranks[name] for way in WAYS if (name := way + NEAREST) in ranks}
+    counts = {way: len(each) for way, each in found.items()}
+    for name, pictures in nearest.items():
+        if len(pictures) != counts[name.removesuffix(NEAREST)] or pictures.max() > counts["i2t"]:
+            raise RecordError(f"{name} are not pictures, one for each query")
+    stored = {**up_to(last_needed(*found.values()), found), **nearest}
+    return Scores(recalls(found), counts, stored, medians(found))
 
 
 def last_needed(*ranks: NDArray[np.integer[Any]]) -> int:

@@ -33,7 +33,7 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
     Every other candidate that does not score lower ranks before it. So a collapsed model, or one that gives NaN, scores
     at chance or below, not at 100 %.
     """
-    return _ranks(candidates, queries, target, both=False)[1]
+    return _searched(candidates, queries, target, both=False)[1].ranks()
 
 
 def ranks_both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -42,7 +42,13 @@ def ranks_both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> tuple
     Ties with others count against it. Its own other candidates never rank before a query's best one. A candidate of no
     query is a competitor alone.
     """
-    return _ranks(queries, candidates, group, both=True)
+    first, second = both_ways(queries, candidates, group)
+    return first.ranks(), second.ranks()
+
+
+def both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> "tuple[Way, Way]":
+    """The two searches of `ranks_both_ways`, which know the nearest wrong candidate of each query, too."""
+    return _searched(queries, candidates, group, both=True)
 
 
 class Way:
@@ -60,9 +66,16 @@ class Way:
         best = scores == self.right[query]
         self.best[query[best]] = candidate[best]
         self.counts = torch.ones(count, dtype=torch.long, device=device)
+        self.wrong = torch.full((count,), -torch.inf, dtype=torch.float64, device=device)
+        """The largest product with another's candidate, and below the candidate: what is retrieved where it is."""
+        self.nearest = torch.zeros(count, dtype=torch.long, device=device)
 
     def count(self, scores: Tensor, own: tuple[Tensor, Tensor], rows: slice, columns: slice) -> None:
-        """Count a block of products, but for those of own candidates, which are at `own`."""
+        """Count a block of products, but for those of own candidates, which are at `own` and are -inf."""
+        product, place = scores.max(1)
+        nearer = product > self.wrong[rows]
+        self.wrong[rows] = product.where(nearer, self.wrong[rows])
+        self.nearest[rows] = (place + columns.start).where(nearer, self.nearest[rows])
         width = self.queries.values.shape[1]
         error = radius(self.queries.lengths[rows], self.candidates.lengths[columns].max(), width)
         low, high = (self.right[rows] + sign * error for sign in (-1, 1))
@@ -92,10 +105,8 @@ class Way:
 
 
 @torch.no_grad()
-def _ranks(
-    queries: Tensor, candidates: Tensor, group: Tensor, both: bool
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Of the queries, which are 1 unless `both` are asked for, and of the candidates."""
+def _searched(queries: Tensor, candidates: Tensor, group: Tensor, both: bool) -> tuple[Way, Way]:
+    """Of the queries, which is not done unless `both` are asked for, and of the candidates."""
     group = group.to(queries.device).long()
     everything = slice(0, len(queries)), slice(0, len(candidates))
     pairs = torch.stack(_own(group, *everything))
@@ -109,10 +120,11 @@ def _ranks(
         for left in range(0, len(candidates), wide):
             columns = slice(left, min(left + wide, len(candidates)))
             block, (row, column) = torch.mm(left_side, b.double(columns).T), _own(group, rows, columns)
+            block[row, column] = -torch.inf
             if both:
                 first.count(block, (row, column), rows, columns)
             second.count(block.T, (column, row), columns, rows)
-    return first.ranks(), second.ranks()
+    return first, second
 
 
 def _own(group: Tensor, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:

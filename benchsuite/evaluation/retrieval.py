@@ -13,9 +13,10 @@ from benchsuite.data.base import PairDataset, TextsOfImages
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Task, tensor_of
 from benchsuite.evaluation.labelled import label_rows
-from benchsuite.evaluation.rank_metrics import GROUPS, recalls
-from benchsuite.evaluation.ranks import ranks_both_ways
+from benchsuite.evaluation.rank_metrics import GROUPS, WAYS, recalls
+from benchsuite.evaluation.ranks import both_ways
 from benchsuite.fields import Count
+from benchsuite.records.ranks import NEAREST
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
@@ -58,7 +59,7 @@ class Retrieval(Task):
         return embed.once((self.card.name, *self.options().values()), search)
 
     def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
-        return rank_both(image, text, image_of_text)
+        return found_both(image, text, image_of_text)
 
 
 @register_task(
@@ -87,8 +88,9 @@ class GalleryRetrieval(Retrieval):
         parts = []
         for start in range(0, len(image), self.gallery):
             own = (image_of_text >= start) & (image_of_text < start + self.gallery)
-            parts.append(rank_both(image[start : start + self.gallery], text[own], image_of_text[own] - start))
-        return {way: np.concatenate([part[way] for part in parts]) for way in parts[0]}
+            found = found_both(image[start : start + self.gallery], text[own], image_of_text[own] - start)
+            parts.append({name: each + start * name.endswith(NEAREST) for name, each in found.items()})
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def image_of_text(lists: TextsOfImages) -> NDArray[np.int64]:
@@ -105,9 +107,18 @@ def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[s
 
 def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
     """Ranks for each direction."""
+    found = found_both(image, text, image_of_text)
+    return {way: found[way] for way in WAYS}
+
+
+def found_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
+    """Ranks for each direction, and of each query the wrong picture, or that of the wrong caption, that is nearest."""
     _check(image, text, image_of_text)
-    i2t, t2i = ranks_both_ways(image, text, image_of_text)
-    return {"i2t": i2t, "t2i": t2i}
+    i2t, t2i = both_ways(image, text, image_of_text)
+    owners = image_of_text.numpy(force=True)
+    wrong = {"i2t": owners[i2t.nearest.numpy(force=True)], "t2i": t2i.nearest.numpy(force=True)}
+    nearest = {way + NEAREST: (1 + pictures).astype(np.int32) for way, pictures in wrong.items()}
+    return {"i2t": i2t.ranks(), "t2i": t2i.ranks(), **nearest}
 
 
 def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:
@@ -173,7 +184,7 @@ class TailRetrieval(Task):
         ranks = Retrieval(split=self.split).searched(embed, dataset)
         of = {"i2t": groups, "t2i": groups[owners]}
         named = enumerate(GROUPS)
-        return self.from_ranks({f"{way}_{name}": ranks[way][of[way] == g] for g, name in named for way in ranks})
+        return self.from_ranks({f"{way}_{name}": ranks[way][of[way] == g] for g, name in named for way in WAYS})
 
     def groups(self, dataset: PairDataset) -> NDArray[np.int64]:
         """Of each image of the split, 0 for head, 1 for medium and 2 for tail; refused if one of them has none."""

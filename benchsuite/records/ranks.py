@@ -23,6 +23,10 @@ from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Result, Sidecar
 
 Whole = NDArray[np.integer[Any]]
+NEAREST = "_nearest"
+"""Behind the name of retrieval's ranks: for each query the wrong picture that is nearest, or whose caption is, counted
+from 1. It is retrieved first where the rank is not 1. No number follows from it, and older files have none.
+"""
 ARRAYS = 10_000
 """A file has no more."""
 NUMBERS = 1 << 24

@@ -1,6 +1,5 @@
-"""Single test items: what data sets say that they show, and under two rows of a table the rank of each right answer.
-
-Records keep ranks, and not what was retrieved in the place of the right answer.
+"""Single test items: what data sets say that they show, and under two rows of a table the rank of each right answer,
+and what was retrieved first, where a record knows it.
 """
 
 import math
@@ -9,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import escape
@@ -19,7 +18,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
 from benchsuite.papers.claim import Claim, claims_of
 from benchsuite.papers.schema import row_name
-from benchsuite.records.ranks import Whole, open_ranks
+from benchsuite.records.ranks import NEAREST, Whole, open_ranks
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report.leaderboard import Leaderboard
@@ -29,8 +28,31 @@ SHOWN = 12
 RECALL = re.compile(r"(i2t|t2i)_r(\d+)")
 Items = Sequence[tuple[str, str]]
 """Of each item what it shows, and its caption."""
-Query = tuple[str, str, str, str]
-"""What was asked and the right answer, which has these ranks under two rows."""
+
+
+class Answer(NamedTuple):
+    """Of a row to a query."""
+
+    rank: str
+    """Of the right answer."""
+    wrong: str | None
+    """The nearest wrong one, if its record knows: what it retrieved first unless the rank is 1."""
+
+
+class Query(NamedTuple):
+    """What two rows make of it."""
+
+    asked: str
+    right: str
+    ours: Answer
+    theirs: Answer
+
+
+class Asked(NamedTuple):
+    """What a record knows of its queries: ranks of right answers, and the nearest wrong ones, counted from 1."""
+
+    ranks: Whole
+    nearest: Whole | None
 
 
 def describing(record: Record) -> Card | None:
@@ -60,14 +82,14 @@ class Single:
     items: Items
     """Of the first seed; what they show is no text, so that joined characters stay joined."""
     images_ask: bool
-    ranks: Mapping[int, tuple[Whole, Whole]]
+    found: Mapping[int, tuple[Asked, Asked]]
     """By seed, of the claim's row and its reference."""
 
     @property
     def counts(self) -> Iterator[tuple[int, ...]]:
         """By seed: the seed, queries that both find, that our row finds alone, the reference alone, neither."""
-        for seed, pair in self.ranks.items():
-            ours, theirs = (ranks <= self.within for ranks in pair)
+        for seed, pair in self.found.items():
+            ours, theirs = (each.ranks <= self.within for each in pair)
             found = (ours & theirs, ours & ~theirs, ~ours & theirs, ~(ours | theirs))
             yield seed, *(int(np.count_nonzero(one)) for one in found)
 
@@ -85,29 +107,39 @@ class Single:
     @property
     def seed(self) -> int:
         """The first."""
-        return next(iter(self.ranks))
+        return next(iter(self.found))
 
     @property
     def queries(self) -> int:
         """Of a seed."""
-        return len(next(iter(self.ranks.values()))[0])
+        return len(self.found[self.seed][0].ranks)
+
+    @property
+    def knows_first(self) -> bool:
+        """Whether the records of the first seed know what was retrieved first."""
+        return all(each.nearest is not None for each in self.found[self.seed])
 
     @cached_property
     def alone(self) -> tuple[Sequence[Query], Sequence[Query]]:
         """Of the first seed, the first queries that our row finds alone, and those that the reference does."""
-        asked = [item if self.images_ask else item[::-1] for item in self.items]
-        ours, theirs = self.ranks[self.seed]
-        alone = (ours <= self.within) & (theirs > self.within), (theirs <= self.within) & (ours > self.within)
+        ours, theirs = self.found[self.seed]
+        right = [each.ranks <= self.within for each in (ours, theirs)]
         first, second = (
-            [(*asked[n], _rank(ours, n), _rank(theirs, n)) for n in np.flatnonzero(one)[:SHOWN]] for one in alone
+            [self._query(int(n), ours, theirs) for n in np.flatnonzero(one)[:SHOWN]]
+            for one in (right[0] & ~right[1], right[1] & ~right[0])
         )
         return first, second
 
+    def _query(self, number: int, ours: Asked, theirs: Asked) -> Query:
+        asks, answers = (0, 1) if self.images_ask else (1, 0)
 
-def _rank(ranks: Whole, query: int) -> str:
-    """Of a query; "over 20" where it is beyond what is stored."""
-    rank, last = int(ranks[query]), max(10, math.ceil(np.median(ranks)))
-    return str(rank) if rank <= last else f"over {last}"
+        def answer(of: Asked) -> Answer:
+            rank, last = int(of.ranks[number]), max(10, math.ceil(np.median(of.ranks)))
+            wrong = None if of.nearest is None else self.items[of.nearest[number] - 1][answers]
+            return Answer(str(rank) if rank <= last else f"over {last}", wrong)
+
+        item = self.items[number]
+        return Query(item[asks], item[answers], answer(ours), answer(theirs))
 
 
 def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:
@@ -133,15 +165,17 @@ def values(leaderboard: Leaderboard, views: Sequence[TableView]) -> Mapping[str,
 def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -> Single | None:
     protocol, _, metric = (ours.measure or "").rpartition(".")
     way, within = RECALL.fullmatch(metric).groups()  # type: ignore[union-attr]
-    ranks = {}
+    found = {}
     for seed in sorted(ours.records.keys() & theirs.records.keys()):
         both = [cell.records[seed] for cell in (ours, theirs)]
         beside = [files[record.run_id].with_name(record.ranks.file) for record in both]
         if all(file.is_file() for file in beside):  # of a record that comes with benchsuite there may be none
             opened = [open_ranks(f, f.read_bytes(), record.results) for f, record in zip(beside, both, strict=True)]
-            ranks[seed] = opened[0][f"{protocol}.{way}"], opened[1][f"{protocol}.{way}"]
-    if not ranks:
+            name = f"{protocol}.{way}"
+            first, second = (Asked(each[name], each.get(name + NEAREST)) for each in opened)
+            found[seed] = first, second
+    if not found:
         return None
-    first = ours.records[next(iter(ranks))]
-    items = in_words(first, first.setup.protocols[protocol].options["split"])
-    return Single(claim, int(within), items, way == "i2t", ranks) if items else None
+    record = ours.records[next(iter(found))]
+    items = in_words(record, record.setup.protocols[protocol].options["split"])
+    return Single(claim, int(within), items, way == "i2t", found) if items else None

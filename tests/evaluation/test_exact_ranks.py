@@ -113,6 +113,23 @@ def test_ranks_are_those_of_the_definition(
     assert alone.tolist() == wanted[1]
 
 
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["noise", "near", "lengths", "zeros"]), st.sampled_from([1, 3, 1024]))
+def test_the_nearest_wrong_candidate_is_no_own_one_and_none_is_nearer(seed: int, kind: str, block: int) -> None:
+    rng = np.random.default_rng(seed)
+    image, text = (torch.from_numpy(rows(kind, n, 8, rng)) for n in (5, 10))
+    group = torch.from_numpy(rng.permutation(10) % 5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranks, "BLOCK", block)
+        found = ranks.both_ways(image, text, group)
+    scores, own = defined(image, text), group.numpy()[None] == np.arange(5)[:, None]
+    errors = 1e-14 * image.norm(dim=1).numpy()[:, None] * text.norm(dim=1).numpy()
+    others = np.where(own, -np.inf, scores)
+    for way, wrong, error in ((found[0], others, errors), (found[1], others.T, errors.T)):
+        chosen = wrong[np.arange(len(wrong)), way.nearest]
+        assert (chosen >= wrong.max(1) - 2 * error.max(1)).all()
+
+
 def drifting(seed: int) -> Any:
     """A product that errs as much as one in double precision may, up or down as it likes."""
     generator = torch.Generator().manual_seed(seed)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchsuite.evaluation.rank_metrics import GROUPS, PLAIN, RULES, WAYS, zero_shot
+from benchsuite.errors import RecordError
+from benchsuite.evaluation.rank_metrics import GROUPS, PLAIN, RULES, WAYS, retrieval, zero_shot
 from benchsuite.registry import tasks
 
 
@@ -43,6 +44,20 @@ def test_the_rules_need_no_torch() -> None:
     code = "import sys, benchsuite.evaluation.rank_metrics; print({'torch', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_what_was_nearest_is_kept_and_moves_no_number() -> None:
+    ranks = {"i2t": np.array([1, 40]), "t2i": np.array([1, 2, 3])}
+    nearest = {"i2t_nearest": np.array([2, 1]), "t2i_nearest": np.array([2, 1, 1])}
+    plain, told = retrieval(ranks), retrieval({**ranks, **nearest})
+    assert (told.metrics, told.counts, told.measures) == (plain.metrics, plain.counts, plain.measures)
+    assert {name: each.tolist() for name, each in told.ranks.items() if name in nearest} == {
+        "i2t_nearest": [2, 1],
+        "t2i_nearest": [2, 1, 1],
+    }
+    for odd in ([2, 3, 1], [1, 2]):
+        with pytest.raises(RecordError, match="t2i_nearest are not pictures, one for each query"):
+            retrieval({**ranks, **nearest, "t2i_nearest": np.array(odd)})
 
 
 LAST = {"knn-plain": 1, "mmvp": 1, "matching": 1, "knn": 5, "linear-probe": 5, "tail": 10, "zero-shot": 10}

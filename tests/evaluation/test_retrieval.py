@@ -116,5 +116,16 @@ def test_galleries_are_searched_alone() -> None:
         alone = rank_both(image[start : start + 4], text[2 * start : 2 * start + 8], owner[:8])
         assert found["i2t"][4 * i : 4 * i + 4].tolist() == alone["i2t"].tolist()
         assert found["t2i"][8 * i : 8 * i + 8].tolist() == alone["t2i"].tolist()
+    for way, queries, wrong in (("i2t", 12, image @ text.T), ("t2i", 24, text @ image.T)):
+        pictures = found[f"{way}_nearest"] - 1
+        assert len(pictures) == queries
+        of = np.arange(queries) * 12 // queries
+        assert (pictures // 4 == of // 4).all(), "of its own gallery"
+        assert (pictures != of).all()
+        best = wrong.reshape(queries, 12, -1).amax(2)
+        galleries = torch.from_numpy(
+            (np.arange(12)[None] // 4 == of[:, None] // 4) & (np.arange(12)[None] != of[:, None])
+        )
+        assert pictures.tolist() == best.where(galleries, -torch.inf).argmax(1).tolist()
     with pytest.raises(UsageError, match="has 12 images, no multiple of a gallery of 5"):
         create_task("gallery-retrieval", gallery=5).ranks(image, text, owner)  # type: ignore[attr-defined]

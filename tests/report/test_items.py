@@ -28,6 +28,8 @@ from benchsuite.report.render import render
 MakeRecord = Callable[..., tuple[Record, bytes]]
 RANKS = {"ours": (1, 1, 3, 9, 1), "old": (1, 4, 2, 1, 20)}
 """Of the first queries under each row; all others are found by neither."""
+WRONG = {"ours": 7, "old": 9}
+"""So many places behind a query is the nearest wrong answer, where that is known."""
 EMOJI = datasets.get("emoji-features")()
 
 
@@ -35,7 +37,7 @@ EMOJI = datasets.get("emoji-features")()
 def board(make_record: MakeRecord, tmp_path: Path) -> Callable[..., Leaderboard]:
     """Of two rows with two seeds on the emoji, ranks beside the records."""
 
-    def make(digest: str = EMOJI.manifest().digest) -> Leaderboard:
+    def make(digest: str = EMOJI.manifest().digest, nearest: bool = False) -> Leaderboard:
         rows, files = [], []
         for row in claimed.TWO:
             runs = {}
@@ -45,7 +47,8 @@ def board(make_record: MakeRecord, tmp_path: Path) -> Callable[..., Leaderboard]
                 setup = record.setup.model_copy(update={"data": data})
                 ranks = np.full(1600, 50)
                 ranks[:5] = RANKS[row["label"]]
-                content, sidecar = pack_ranks(f"{row['label']}-{seed}", [("retrieval.i2t", ranks)])
+                wrong = [("retrieval.i2t_nearest", 1 + (np.arange(1600) + WRONG[row["label"]]) % 1600)] * nearest
+                content, sidecar = pack_ranks(f"{row['label']}-{seed}", [("retrieval.i2t", ranks), *wrong])
                 (tmp_path / sidecar.file).write_bytes(content)
                 update = {"run_id": f"{row['label']}{seed}", "setup": setup, "ranks": sidecar}
                 runs[seed] = record.model_copy(update=update)
@@ -72,17 +75,33 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     assert list(single.counts) == [(seed, 1, 2, 1, 1596) for seed in (0, 1)]
     known = EMOJI.in_words("test")
     first, second = single.alone
-    assert first == [(*known[1], "1", "4"), (*known[4], "1", "20")]
-    assert second == [(*known[3], "9", "1")]
-    assert replace(single, images_ask=False).alone[1] == [(*reversed(known[3]), "9", "1")], "a caption asks"
+    assert first == [(*known[n], ("1", None), (rank, None)) for n, rank in ((1, "4"), (4, "20"))]
+    assert second == [(*known[3], ("9", None), ("1", None))]
+    asked = replace(single, images_ask=False).alone[1]
+    assert asked == [(*reversed(known[3]), ("9", None), ("1", None))], "a caption asks"
+
+
+def test_what_was_retrieved_first_is_told_where_records_know_it(board: Callable[..., Leaderboard]) -> None:
+    (single,) = told(made := board(nearest=True))["singles"]
+    known = EMOJI.in_words("test")
+    assert single.alone[1] == [(*known[3], ("9", known[10][1]), ("1", known[12][1]))]
+    assert replace(single, images_ask=False).alone[1][0].ours.wrong == known[10][0], "a caption finds a picture"
+    text = words(pages(made)["items/p-t-small"])
+    assert f"{known[3][1]} 9 {known[10][1]} 1 the right answer" in text
+    assert "First, ours" in text
+    assert "do not keep" not in text
+    older = words(pages(board())["items/p-t-small"])
+    assert "do not keep what stood before it" in older
+    assert "First, ours" not in older
 
 
 @pytest.mark.parametrize("most", [11, 1600])
 def test_a_rank_beyond_those_that_are_stored_is_no_number(board: Callable[..., Leaderboard], most: int) -> None:
     (single,) = told(board())["singles"]
-    ours, theirs = (np.minimum(np.where(ranks == 50, 3, ranks), most) for ranks in single.ranks[0])
-    beyond = replace(single, within=1, ranks={0: (ours, theirs)})
-    assert [query[2:] for query in beyond.alone[0]] == [("1", "4"), ("1", "over 10")], "a whole file says the same"
+    capped = [np.minimum(np.where(each.ranks == 50, 3, each.ranks), most) for each in single.found[0]]
+    beyond = replace(single, within=1, found={0: tuple(items.Asked(ranks, None) for ranks in capped)})
+    found = [(query.ours.rank, query.theirs.rank) for query in beyond.alone[0]]
+    assert found == [("1", "4"), ("1", "over 10")], "a whole file says the same"
 
 
 def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leaderboard]) -> None:
@@ -103,7 +122,7 @@ def test_examples_are_said_to_be_of_one_seed_in_one_regime(board: Callable[..., 
     page = every[name]
     assert "tuned" in page.title
     assert "as printed" not in page.title
-    worse = replace(single, ranks={**single.ranks, 1: single.ranks[1][::-1]})
+    worse = replace(single, found={**single.found, 1: single.found[1][::-1]})
     text = words(render(page.template, Links(name, every), title="", **{**page.values(), "singles": [worse]}))
     assert "of seed 0 alone, where the difference is +0.1 points. Its mean over 2 seeds is 0.0 points." in text
 
