@@ -35,8 +35,8 @@ class Answer(NamedTuple):
 
     rank: str
     """Of the right answer."""
-    wrong: str | None
-    """The nearest wrong one, if its record knows: what it retrieved first unless the rank is 1."""
+    wrong: tuple[str, str] | None
+    """The nearest wrong one, if its record knows: what it retrieved first unless the rank is 1. With its other half."""
 
 
 class Query(NamedTuple):
@@ -135,8 +135,8 @@ class Single:
 
         def answer(of: Asked) -> Answer:
             rank, last = int(of.ranks[number]), max(10, math.ceil(np.median(of.ranks)))
-            wrong = None if of.nearest is None else self.items[of.nearest[number] - 1][answers]
-            return Answer(str(rank) if rank <= last else f"over {last}", wrong)
+            wrong = None if of.nearest is None else self.items[of.nearest[number] - 1]
+            return Answer(str(rank) if rank <= last else f"over {last}", wrong and (wrong[answers], wrong[asks]))
 
         item = self.items[number]
         return Query(item[asks], item[answers], answer(ours), answer(theirs))

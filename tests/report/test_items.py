@@ -84,10 +84,12 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
 def test_what_was_retrieved_first_is_told_where_records_know_it(board: Callable[..., Leaderboard]) -> None:
     (single,) = told(made := board(nearest=True))["singles"]
     known = EMOJI.in_words("test")
-    assert single.alone[1] == [(*known[3], ("9", known[10][1]), ("1", known[12][1]))]
-    assert replace(single, images_ask=False).alone[1][0].ours.wrong == known[10][0], "a caption finds a picture"
+    assert single.alone[1] == [(*known[3], ("9", known[10][::-1]), ("1", known[12][::-1]))]
+    assert replace(single, images_ask=False).alone[1][0].ours.wrong == known[10], "a caption finds a picture"
+    ours, theirs = single.found[0]
+    assert not replace(single, found={0: (ours, theirs._replace(nearest=None))}).knows_first, "one row's alone"
     text = words(pages(made)["items/p-t-small"])
-    assert f"{known[3][1]} 9 {known[10][1]} 1 the right answer" in text
+    assert f"{known[3][1]} 9 {known[10][1]} {known[10][0]} 1 the right answer" in text
     assert "First, ours" in text
     assert "do not keep" not in text
     older = words(pages(board())["items/p-t-small"])
