@@ -55,21 +55,33 @@ class Said(NamedTuple):
 
 def headline_claims(tables: Iterable[Table]) -> int:
     """How many headline claims tables make, whether they were run or not."""
-    return sum(claim.headline for table in tables for claim in claims_of(table))
+    return sum(claim.headline for table in tables for claim in _of_text(table).values())
 
 
 def claims_of(table: Table) -> list[Claim]:
     """All claims, each comparison once: headline claims, then others of the text, then what follows from the cells."""
-    claims: dict[object, Claim] = {}
-    of_text = [
+    claims = _of_text(table)
+    for claim in _derived(table):
+        claims.setdefault(_asked(claim), claim)
+    return list(claims.values())
+
+
+def _of_text(table: Table) -> dict[object, Claim]:
+    """Those that the text makes, headline claims first, by what they ask. All headline claims are among them."""
+    claims = [
         _claim(table, table.row(text.row), table.row(text.reference), table.column(key), text)
         for text in table.claims
         for key in text.columns
     ]
-    from_text = sorted(of_text, key=lambda claim: not claim.headline)
-    for claim in (*from_text, *_derived(table)):
-        claims.setdefault((frozenset((claim.row, claim.reference)), claim.column.key), claim)
-    return list(claims.values())
+    found: dict[object, Claim] = {}
+    for claim in sorted(claims, key=lambda claim: not claim.headline):
+        found.setdefault(_asked(claim), claim)
+    return found
+
+
+def _asked(claim: Claim) -> object:
+    """Which two rows it compares, and on what."""
+    return frozenset((claim.row, claim.reference)), claim.column.key
 
 
 def claims_of_added(table: Table, added: Sequence[RowKey]) -> list[Claim]:
