@@ -64,7 +64,7 @@ from benchsuite.setup import Setup
 from benchsuite.training import feed
 from benchsuite.training.curves import Meter
 from benchsuite.training.distributed import leave_processes
-from benchsuite.training.engine import device, join_processes
+from benchsuite.training.engine import device, join_processes, one_order
 from benchsuite.training.loading import AHEAD
 from benchsuite.training.loop import train
 from benchsuite.training.shares import keeping
@@ -307,6 +307,7 @@ def of_arm(setup: Setup, arm: Arm, encoder: DualEncoder, steps: Steps, part: str
         os.environ[ACTIVATIONS] = arm.activations
         training = Training(setup, copy.deepcopy(encoder))
         stack.enter_context(keeping(training.encoder))
+        stack.enter_context(one_order(setup.training.compiled))
         stack.callback(training.end)
         return measured(part, name, arm.work(training), setup.training.batch, steps)
 

@@ -16,8 +16,11 @@ Outcome = Literal[
     "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "loss of tuning", "worse",
     "not known",
 ]  # fmt: skip
-BEHIND = "; tuned, it is significantly worse"
-"""What is to be added of a gain of tuning where that is so."""
+BEHIND = {
+    "gain of tuning": "; tuned, it is significantly worse",
+    "gain when tuned": "; as printed, it is significantly worse",
+}
+"""What is to be added of a gain in one comparison where the other is the opposite."""
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
@@ -80,8 +83,8 @@ class InBothRegimes:
         """Why it is that."""
         verdicts = zip(REGIMES.values(), (self.printed.verdict.kind, self.tuned.verdict.kind), strict=True)
         unlike = "; ".join(f"{words}: {kind}" for words, kind in verdicts if kind not in ANSWERS)
-        reversed_ = self.outcome == "gain of tuning" and self.tuned.verdict.kind == "opposite"
-        return unlike or MEANING[self.outcome] + BEHIND * reversed_
+        reversed_ = "opposite" in (self.printed.verdict.kind, self.tuned.verdict.kind)
+        return unlike or MEANING[self.outcome] + (BEHIND.get(self.outcome, "") if reversed_ else "")
 
 
 def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.graded import SIDES, means, queries, unpack
-from benchsuite.records.ranks import NEAREST
+from benchsuite.records.ranks import NEAREST, require_pictures
 from benchsuite.records.recompute import RankRule, Ranks, Scores
 
 CUTS = (1, 5, 10)
@@ -34,25 +34,29 @@ def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
     return float((ranks <= k).mean())
 
 
+def of_ways(ranks: Ranks) -> Ranks:
+    """Retrieval's ranks without what was nearest."""
+    return {name: each for name, each in ranks.items() if not name.endswith(NEAREST)}
+
+
 def recalls(ranks: Ranks) -> dict[str, float]:
     """R@1/5/10 for each direction, and the mean of the six."""
-    metrics = {f"{direction}_r{k}": recall(each, k) for direction, each in ranks.items() for k in CUTS}
+    metrics = {f"{direction}_r{k}": recall(each, k) for direction, each in of_ways(ranks).items() for k in CUTS}
     return {**metrics, "r_mean": float(np.mean(list(metrics.values())))}
 
 
 def medians(ranks: Ranks) -> dict[str, float]:
     """The median rank for each direction."""
-    return {f"{direction}_median_rank": float(np.median(each)) for direction, each in ranks.items()}
+    return {f"{direction}_median_rank": float(np.median(each)) for direction, each in of_ways(ranks).items()}
 
 
 def retrieval(ranks: Ranks) -> Scores:
     """Recalls and median ranks, by direction."""
-    found = {way: ranks[way] for way in WAYS}
-    nearest = {name: ranks[name] for way in WAYS if (name := way + NEAREST) in ranks}
+    found = of_ways(ranks)
     counts = {way: len(each) for way, each in found.items()}
+    nearest = {name: each for name, each in ranks.items() if name not in found}
     for name, pictures in nearest.items():
-        if len(pictures) != counts[name.removesuffix(NEAREST)] or pictures.max() > counts["i2t"]:
-            raise RecordError(f"{name} are not pictures, one for each query")
+        require_pictures(name, pictures, counts.get(name.removesuffix(NEAREST), 0), counts["i2t"])
     stored = {**up_to(last_needed(*found.values()), found), **nearest}
     return Scores(recalls(found), counts, stored, medians(found))
 

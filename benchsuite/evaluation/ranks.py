@@ -67,7 +67,7 @@ class Way:
         self.best[query[best]] = candidate[best]
         self.counts = torch.ones(count, dtype=torch.long, device=device)
         self.wrong = torch.full((count,), -torch.inf, dtype=torch.float64, device=device)
-        """The largest product with another's candidate, and below the candidate: what is retrieved where it is."""
+        """The largest product with another's candidate, and below one that has it: what the rank counts are scores."""
         self.nearest = torch.zeros(count, dtype=torch.long, device=device)
 
     def count(self, scores: Tensor, own: tuple[Tensor, Tensor], rows: slice, columns: slice) -> None:
@@ -81,7 +81,6 @@ class Way:
         low, high = (self.right[rows] + sign * error for sign in (-1, 1))
         above, decided = scores > high[:, None], scores < low[:, None]
         decided |= above
-        above[own] = False
         decided[own] = True
         self.counts[rows] += above.sum(1)
         query, candidate = decided.logical_not_().nonzero(as_tuple=True)

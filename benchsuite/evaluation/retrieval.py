@@ -112,13 +112,18 @@ def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, N
 
 
 def found_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
-    """Ranks for each direction, and of each query the wrong picture, or that of the wrong caption, that is nearest."""
+    """Ranks for each direction, and of each query the wrong picture, or that of the wrong caption, that is nearest.
+
+    Of one picture alone, no other is nearest.
+    """
     _check(image, text, image_of_text)
     i2t, t2i = both_ways(image, text, image_of_text)
+    ranks = {"i2t": i2t.ranks(), "t2i": t2i.ranks()}
+    if len(image) < 2:
+        return ranks
     owners = image_of_text.numpy(force=True)
     wrong = {"i2t": owners[i2t.nearest.numpy(force=True)], "t2i": t2i.nearest.numpy(force=True)}
-    nearest = {way + NEAREST: (1 + pictures).astype(np.int32) for way, pictures in wrong.items()}
-    return {"i2t": i2t.ranks(), "t2i": t2i.ranks(), **nearest}
+    return ranks | {way + NEAREST: (1 + pictures).astype(np.int32) for way, pictures in wrong.items()}
 
 
 def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:

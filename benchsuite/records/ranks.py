@@ -17,6 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from benchsuite.errors import RecordError
 from benchsuite.files import unpacked
 from benchsuite.records.names import RANKS
 from benchsuite.records.record_file import FileError
@@ -25,7 +26,8 @@ from benchsuite.records.schema import Result, Sidecar
 Whole = NDArray[np.integer[Any]]
 NEAREST = "_nearest"
 """Behind the name of retrieval's ranks: for each query the wrong picture that is nearest, or whose caption is, counted
-from 1. It is retrieved first where the rank is not 1. No number follows from it, and older files have none.
+from 1; any of several that are equally near. It is retrieved first where the rank is not 1. No number follows from it,
+and older files have none, nor have those of one picture.
 """
 ARRAYS = 10_000
 """A file has no more."""
@@ -66,6 +68,12 @@ def narrow(values: Whole) -> Whole:
     if low >= 0 and 1 < (planes := -(-high.bit_length() // 8)) <= PLANES:
         return np.stack([(values >> 8 * plane & 255).astype(np.uint8) for plane in range(planes)])
     return values.astype(next(kind for kind in KINDS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max))
+
+
+def require_pictures(name: str, numbers: Whole, queries: int, pictures: int) -> None:
+    """A RecordError if these are not numbers of pictures, counted from 1, one for each query."""
+    if len(numbers) != queries or not (numbers.min(initial=1) >= 1 and numbers.max(initial=1) <= pictures):
+        raise RecordError(f"{name} are not pictures, one for each query")
 
 
 class StoredRanks(Mapping[str, Whole]):

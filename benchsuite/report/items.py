@@ -19,6 +19,7 @@ from benchsuite.cards import Card
 from benchsuite.papers.claim import Claim, claims_of
 from benchsuite.papers.schema import row_name
 from benchsuite.records.ranks import NEAREST, Whole, open_ranks
+from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report.leaderboard import Leaderboard
@@ -105,6 +106,11 @@ class Single:
         return (ours, theirs) if ours != theirs else (row_name(keys[0]), row_name(keys[1]))
 
     @property
+    def where(self) -> str:
+        """Backbone and variant that both rows have."""
+        return ", ".join(a for a, b in zip(self.claim.row[:2], self.claim.reference[:2], strict=True) if a and a == b)
+
+    @property
     def seed(self) -> int:
         """The first."""
         return next(iter(self.found))
@@ -165,7 +171,7 @@ def values(leaderboard: Leaderboard, views: Sequence[TableView]) -> Mapping[str,
 def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -> Single | None:
     protocol, _, metric = (ours.measure or "").rpartition(".")
     way, within = RECALL.fullmatch(metric).groups()  # type: ignore[union-attr]
-    found = {}
+    found, of = {}, {}
     for seed in sorted(ours.records.keys() & theirs.records.keys()):
         both = [cell.records[seed] for cell in (ours, theirs)]
         beside = [files[record.run_id].with_name(record.ranks.file) for record in both]
@@ -173,9 +179,20 @@ def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -
             opened = [open_ranks(f, f.read_bytes(), record.results) for f, record in zip(beside, both, strict=True)]
             name = f"{protocol}.{way}"
             first, second = (Asked(each[name], each.get(name + NEAREST)) for each in opened)
-            found[seed] = first, second
+            found[seed], of[seed] = (first, second), beside
     if not found:
         return None
-    record = ours.records[next(iter(found))]
-    items = in_words(record, record.setup.protocols[protocol].options["split"])
-    return Single(claim, int(within), items, way == "i2t", found) if items else None
+    seed = next(iter(found))
+    record = ours.records[seed]
+    if not (items := in_words(record, record.setup.protocols[protocol].options["split"])):
+        return None
+    for file, asked in zip(of[seed], found[seed], strict=True):
+        _require_told(file, asked, len(items))
+    return Single(claim, int(within), items, way == "i2t", found)
+
+
+def _require_told(file: Path, asked: Asked, items: int) -> None:
+    """Anyone may have written the file: its numbers must be of these items, each of which has one caption."""
+    nearest = asked.nearest if asked.nearest is not None else np.ones(items, int)
+    if not (len(asked.ranks) == len(nearest) == items and nearest.min() >= 1 and nearest.max() <= items):
+        raise FileError(file, f"its ranks are not those of the {items:,} test items", "`benchsuite verify` says more")

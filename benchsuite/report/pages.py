@@ -162,6 +162,11 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "interest": {name: one.difference for view in views for name, one in view.setting.primary.items()},
         "family_size": headline_claims([views[0].table, *views[0].siblings]),
         "headlines": headlines_at(leaderboard, scale, views),
+        "again": [
+            one
+            for one in leaderboard.again
+            if one.first.scale == scale and one.first.claim.table in {view.asked.table for view in views}
+        ],
     }
 
 

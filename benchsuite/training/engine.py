@@ -2,6 +2,8 @@
 
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -34,6 +36,7 @@ def join_processes() -> None:
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True
     if torch.cuda.is_available():
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or products may differ; read as CUDA starts
         torch.cuda.set_device(device())
     backend = "nccl" if torch.cuda.is_available() else "gloo"
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -42,12 +45,23 @@ def join_processes() -> None:
         dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
 
 
-def make_deterministic(compiled: bool) -> None:
-    """The same training gives the same bits again: compiled ones add up gradients of words on a GPU in any order."""
-    if compiled:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or torch warns of its products
-    torch.use_deterministic_algorithms(compiled, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+@contextmanager
+def one_order(compiled: bool) -> Iterator[None]:
+    """Compiled towers add up gradients of words on a GPU in any order; inside in one, so that bits are the same again.
+
+    Uncompiled ones need nothing. An operation for which torch has no such order is done all the same; torch warns.
+    """
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    fills: Any = torch.utils.deterministic
+    filled = fills.fill_uninitialized_memory
+    try:
+        if compiled:
+            torch.use_deterministic_algorithms(True, warn_only=True)
+            fills.fill_uninitialized_memory = False  # takes time, and nothing here reads it
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        fills.fill_uninitialized_memory = filled
 
 
 def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup) -> Any:
@@ -55,7 +69,6 @@ def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup)
     join_processes()
     trainee.to(device())
     training = setup.training
-    make_deterministic(training.compiled)
     config = {
         "train_micro_batch_size_per_gpu": training.batch // world_size(),
         "gradient_accumulation_steps": training.accumulation,

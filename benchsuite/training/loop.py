@@ -34,6 +34,7 @@ from benchsuite.training.engine import (
     finish_step,
     gradient_norm,
     join_processes,
+    one_order,
     parameter_groups,
     set_learning_rate,
     start_engine,
@@ -178,6 +179,7 @@ def train(
     with ExitStack() as last, closing(feed), saver or nullcontext():
         last.callback(engine.destroy)
         last.enter_context(keeping(encoder))
+        last.enter_context(one_order(setup.training.compiled))
         engine.train()
         for step in range(saver.resume() if saver else 0, steps):
             trainee.watched = curves.keeps(step)

@@ -55,9 +55,12 @@ def test_what_was_nearest_is_kept_and_moves_no_number() -> None:
         "i2t_nearest": [2, 1],
         "t2i_nearest": [2, 1, 1],
     }
-    for odd in ([2, 3, 1], [1, 2]):
+    for odd in ([2, 3, 1], [2, 0, 1], [1, 2]):
         with pytest.raises(RecordError, match="t2i_nearest are not pictures, one for each query"):
             retrieval({**ranks, **nearest, "t2i_nearest": np.array(odd)})
+    with pytest.raises(RecordError, match="a_nearest are not pictures"):
+        retrieval({**ranks, "a_nearest": np.array([1, 2])})
+    assert "a" in retrieval({**ranks, "a": np.array([1])}).counts, "what no record counts is told by `verify`"
 
 
 LAST = {"knn-plain": 1, "mmvp": 1, "matching": 1, "knn": 5, "linear-probe": 5, "tail": 10, "zero-shot": 10}

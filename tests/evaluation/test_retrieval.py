@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.rank_metrics import medians
+from benchsuite.evaluation.rank_metrics import medians, recalls
 from benchsuite.evaluation.retrieval import rank_both, score
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -105,6 +105,17 @@ def test_what_cannot_be_scored_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=says):
         score(image, text, owner)
+
+
+def test_of_one_picture_no_other_is_nearest() -> None:
+    eye = torch.eye(2, dtype=torch.float64)
+    alone = create_task("retrieval").ranks(eye[:1], eye, torch.tensor([0, 0]))  # type: ignore[attr-defined]
+    assert alone.keys() == {"i2t", "t2i"}
+    single = create_task("gallery-retrieval", gallery=1).ranks(eye, eye, torch.arange(2))  # type: ignore[attr-defined]
+    assert single.keys() == {"i2t", "t2i"}
+    both = create_task("retrieval").ranks(eye, eye, torch.arange(2))  # type: ignore[attr-defined]
+    assert both["i2t_nearest"].tolist() == [2, 1]
+    assert recalls(both) == recalls({way: both[way] for way in ("i2t", "t2i")}), "whoever counts all that was found"
 
 
 def test_galleries_are_searched_alone() -> None:

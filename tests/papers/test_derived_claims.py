@@ -4,7 +4,7 @@ import pytest
 from consistency import disagreements, problems
 
 from benchsuite.papers import Table, read_table, table_names
-from benchsuite.papers.claim import claims_of, claims_of_added
+from benchsuite.papers.claim import claims_of, claims_of_added, headline_claims
 
 
 def table(rows: list[dict[str, Any]], **changes: Any) -> Table:
@@ -59,7 +59,9 @@ def test_where_a_row_has_no_published_number_the_proposed_one_is_claimed_to_be_b
 
 @pytest.mark.parametrize("name", table_names())
 def test_built_in_tables_claim_what_their_paper_prints_or_says(name: str) -> None:
-    assert [c.name for c in claims_of(read_table(name)) if c.published is None and not c.locator] == []
+    found = claims_of(read_table(name))
+    assert [c.name for c in found if c.published is None and not c.locator] == []
+    assert headline_claims([read_table(name)]) == sum(c.headline for c in found)
 
 
 def test_an_added_row_is_compared_with_the_first_baseline_of_its_setup_that_can_be_run() -> None:

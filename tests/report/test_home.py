@@ -72,6 +72,18 @@ def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) 
     assert "second laboratory" not in words(pages(leaderboard([first]))["index"])
 
 
+def test_a_papers_claims_stand_beside_what_a_second_laboratory_says_of_them(make_record: MakeRecord) -> None:
+    first, second = (view(make_record, first=number) for number in (0, 100))
+    emoji = view(make_record, scale="emoji")
+    found = pages(leaderboard([first, emoji], second=[second]))
+    here, there = (words(found[f"claims/p-{scale}"]).partition("second laboratory") for scale in ("small", "emoji"))
+    assert "Agrees: the same sign" in here[2]
+    assert "as printed+19.8 ± 1.5+19.8 ± 1.5agrees" in here[2]
+    assert "agrees" not in there[2]
+    assert "not run" in there[2]
+    assert "second laboratory" not in words(pages(leaderboard([first]))["claims/p-small"])
+
+
 def test_one_seed_has_no_interval_and_no_band(make_record: MakeRecord) -> None:
     estimate = line(view(make_record, seeds=1)).estimate
     assert estimate is not None

@@ -16,7 +16,7 @@ from support.views import found, view_of
 
 from benchsuite.planning.recipe import Primary
 from benchsuite.records.ranks import pack_ranks
-from benchsuite.records.record_file import RecordFile
+from benchsuite.records.record_file import FileError, RecordFile
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report import items
@@ -90,11 +90,8 @@ def test_what_was_retrieved_first_is_told_where_records_know_it(board: Callable[
     assert not replace(single, found={0: (ours, theirs._replace(nearest=None))}).knows_first, "one row's alone"
     text = words(pages(made)["items/p-t-small"])
     assert f"{known[3][1]} 9 {known[10][1]} {known[10][0]} 1 the right answer" in text
-    assert "First, ours" in text
-    assert "do not keep" not in text
-    older = words(pages(board())["items/p-t-small"])
-    assert "do not keep what stood before it" in older
-    assert "First, ours" not in older
+    assert "First with ours" in text
+    assert "First with ours" not in words(pages(board())["items/p-t-small"])
 
 
 @pytest.mark.parametrize("most", [11, 1600])
@@ -106,10 +103,25 @@ def test_a_rank_beyond_those_that_are_stored_is_no_number(board: Callable[..., L
     assert found == [("1", "4"), ("1", "over 10")], "a whole file says the same"
 
 
+@pytest.mark.parametrize("wrong", [[1601] * 1600, [0] * 1600, [1] * 1599], ids=["beyond", "before", "short"])
+def test_a_file_that_names_no_item_is_named(
+    board: Callable[..., Leaderboard], wrong: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = board(nearest=True)
+    read = items.open_ranks
+
+    def forged(*given: Any) -> Any:
+        return {**read(*given), "retrieval.i2t_nearest": np.array(wrong)}
+
+    monkeypatch.setattr(items, "open_ranks", forged)
+    with pytest.raises(FileError, match=r"ranks.npz.xz: its ranks are not those of the 1,600 test items"):
+        told(made)
+
+
 def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leaderboard]) -> None:
     found = pages(board())
     text = words(found["items/p-t-small"])
-    assert "With 1,600 queries, one point is 16 of them." in text
+    assert "With 1,600 queries, a difference of one point is 16 of them" in text
     assert f"{EMOJI.in_words('test')[4][1]} 1 20" in text
     assert "0 1 2 1 1596 +0.1" in text
     assert "../items/p-t-small.html" in Reading(found["tables/p-t-small"]).addresses

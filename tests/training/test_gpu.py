@@ -15,6 +15,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
 from benchsuite.evaluation.retrieval import rank_both
+from benchsuite.execution.preflight import has_compiler
 from benchsuite.methods import Clock, PairBatch
 from benchsuite.models.tokenizer import words_for
 from benchsuite.objectives.blocks import Sizes, sized
@@ -24,6 +25,7 @@ from benchsuite.training.engine import join_processes
 from benchsuite.training.feed import Feed
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
+COMPILED = pytest.param({"compiled": True}, marks=pytest.mark.skipif(not has_compiler(), reason="no C++ compiler"))
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device on this machine"),
@@ -69,7 +71,7 @@ def test_ranks_are_equal_with_ties_too() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"resnet": True}, {"zero_stage": 2, "precision": "bf16"}, {"processes": 2}, {"compiled": True}],
+    [{}, {"resnet": True}, {"zero_stage": 2, "precision": "bf16"}, {"processes": 2}, COMPILED],
     ids=str,
 )
 @pytest.mark.parametrize("name", ["infonce-learnable", "moco", "sogclr"])

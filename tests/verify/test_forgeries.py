@@ -19,6 +19,7 @@ from benchsuite.records.recompute import recompute
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, trials_digest, write_trials
+from benchsuite.verify.audit import counting
 
 
 @pytest.fixture
@@ -52,6 +53,18 @@ def test_a_replicate_cannot_be_sealed_again_under_another_seed(
     again = Record.seal(**{part: getattr(record, part) for part in kept}, seed=14)
     (folder / f"infonce-s14-{again.run_id}.json").write_text(json.dumps(again.as_json()))
     assert "its ranks are those of seed 0" in problems(folder, capsys)
+
+
+def test_a_copy_with_another_nearest_image_is_a_copy() -> None:
+    ranks = {"i2t": np.array([1, 9, 3]), "t2i": np.array([2, 4, 1])}
+    told = {**ranks, "i2t_nearest": np.array([2, 3, 1]), "t2i_nearest": np.array([3, 1, 2])}
+    others = {**told, "t2i_nearest": np.array([2, 1, 2])}
+    counted = [
+        counting(RULES)(Path(record.ranks.file), record, content)
+        for record, content in (sound_record(ranks=each) for each in (ranks, told, others))
+    ]
+    assert [numbers.problems for numbers in counted] == [[], [], []]
+    assert len({numbers.ranks for numbers in counted}) == 1
 
 
 def test_equal_ranks_where_all_answers_are_right_are_no_problem(
