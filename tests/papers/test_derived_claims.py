@@ -64,6 +64,16 @@ def test_built_in_tables_claim_what_their_paper_prints_or_says(name: str) -> Non
     assert headline_claims([read_table(name)]) == sum(c.headline for c in found)
 
 
+def test_headline_claims_come_first_also_where_the_text_says_the_same_twice() -> None:
+    said = {"statement": "s", "locator": "l", "row": "ours", "reference": "one", "columns": ["a"]}
+    other = {**said, "reference": "two"}
+    made = table(
+        [row("one", 1), row("two", 2), row("ours", 5, "proposed")], claims=[other, said, {**said, "headline": "a"}]
+    )
+    assert [(claim.reference[2], claim.headline) for claim in claims_of(made)] == [("one", True), ("two", False)]
+    assert headline_claims([made]) == 1
+
+
 def test_an_added_row_is_compared_with_the_first_baseline_of_its_setup_that_can_be_run() -> None:
     rows = [row("quoted", 9, method=None, not_run="no code"), row("ours", 5, "proposed"), row("step", 1, "step"),
             row("base", 1), row("other", 2), row("elsewhere", 1, "step", backbone="C")]  # fmt: skip

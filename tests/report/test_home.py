@@ -187,6 +187,19 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
     assert "as printed, less old tuned: 0.0 ± 0.0" in words(pages(leaderboard(views))["tables/p-t-small"])
 
 
+def test_a_gain_when_tuned_that_is_a_loss_as_printed_says_so(make_record: MakeRecord) -> None:
+    made = claimed.table(*claimed.TWO, **CLAIM)
+    better, worse = ({"ours": claimed.HIGH, "old": claimed.LOW}, {"ours": claimed.LOW, "old": claimed.HIGH})
+    for printed, says in ((worse, True), ({"ours": (0.11, 0.11, 0.13, 0.12), "old": claimed.LOW}, False)):
+        views = [
+            claimed.view(make_record, made, values, regime=regime)
+            for regime, values in (("printed", printed), ("tuned", better))
+        ]
+        page = words(pages(leaderboard(views))["index"])
+        assert "1 gain when tuned" in page
+        assert ("; as printed, it is significantly worse" in page) == says
+
+
 def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_record: MakeRecord) -> None:
     def both(name: str, ours: Sequence[float], label: str = "R@1") -> list[TableView]:
         made = claimed.table(*claimed.TWO, table=name, column={"label": label}, **CLAIM)

@@ -124,7 +124,9 @@ def test_its_page_says_what_a_point_is_and_is_led_to(board: Callable[..., Leader
     assert "With 1,600 queries, a difference of one point is 16 of them" in text
     assert f"{EMOJI.in_words('test')[4][1]} 1 20" in text
     assert "0 1 2 1 1596 +0.1" in text
-    assert "../items/p-t-small.html" in Reading(found["tables/p-t-small"]).addresses
+    assert "ours and old on G R@1 B" in text
+    for page in ("tables/p-t-small", "claims/p-small"):
+        assert "../items/p-t-small.html" in Reading(found[page]).addresses
 
 
 def test_examples_are_said_to_be_of_one_seed_in_one_regime(board: Callable[..., Leaderboard]) -> None:
