@@ -35,6 +35,9 @@ def report(
     site = write_site(folder, Leaderboard.of(read, owner))
     numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
+    shown = {record.run_id for view in read.views for record in view.runs}
+    if stray := len(read.contents.records.keys() - shown) if read.views else 0:
+        say(f"{counted(stray, 'run')} of no table that was asked for here: only pages that compare methods have them")
     for file in read.contents.foreign:
         say(f"{file}: not a record, ignored", error=True)
     read.require_whole()

@@ -41,6 +41,17 @@ def too_wide(page: "Page") -> list[str]:
     )
 
 
+@pytest.mark.parametrize("width", [641, 700, 737, 768, 961])
+def test_a_survey_of_both_regimes_fits_a_tablet(browser: "Browser", tmp_path: Path, width: int) -> None:
+    column = {"group": "Downstream tasks", "label": "Image Retrieval", "unit": "number"}
+    made = claimed(*({**row, "published": {"a": 0.1}} for row in TWO), column=column)
+    views = [view(any_record, made, {"old": LOW, "ours": HIGH}, regime=regime) for regime in ("printed", "tuned")]
+    page = browser.new_page(viewport={"width": width, "height": 740})
+    page.goto(write_site(tmp_path, leaderboard(views)).index.as_uri())
+    assert page.locator("table.fates").count() == 1
+    assert too_wide(page) == []
+
+
 @pytest.mark.parametrize("size", [{"width": 320, "height": 640}, PHONE, WIDE], ids=lambda size: f"{size['width']}px")
 def test_no_page_scrolls_sideways(
     new_page: Open, kinds: Mapping[str, str], site: MadeSite, size: dict[str, int]

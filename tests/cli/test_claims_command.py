@@ -152,6 +152,19 @@ def test_a_second_laboratory_answers_each_verdict_that_found_a_difference(
     assert command("temo/table1", "--results", runs) == 1
 
 
+def test_runs_that_no_table_asks_for_are_counted(
+    tmp_path: Path, make_record: MakeRecord, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
+    assert exit_code("report", "--results", runs, "--report", tmp_path / "site") == 0
+    assert "of no table" not in capsys.readouterr().out
+    (request,) = (runs / "tables").glob("*.json")
+    asked = json.loads(request.read_text())
+    request.write_text(json.dumps({**asked, "rows": asked["rows"][:1]}))
+    assert exit_code("report", "--results", runs, "--report", tmp_path / "site") == 0
+    assert f"{len(HIGH)} runs of no table that was asked for here" in capsys.readouterr().out
+
+
 def test_headline_claims_are_shown_and_counted_and_all_others_on_request(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
