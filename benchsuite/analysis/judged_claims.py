@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import findings
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.stats import Better, Paired
+from benchsuite.analysis.stats import Better, Paired, power
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, explore, judge_family
 from benchsuite.errors import RecordError
@@ -243,6 +243,14 @@ class Again:
             return "open"
         return "agrees" if (gains.low > 0) == (self.first.verdict.kind == "reproduced") else "contradicts"
 
+    @property
+    def chance(self) -> float:
+        """That it agrees, if what the first laboratory found is the true difference; 0 if it was not run."""
+        ours, theirs = self.first.gains, self.second.gains if self.second else None
+        if self.answer == "not run" or not (ours and theirs and ours.difference is not None and theirs.sd is not None):
+            return 0.0
+        return power(ours.difference, theirs.sd, theirs.n) if theirs.sd else 1.0
+
 
 def replicated(first: Sequence[TableView], second: Sequence[TableView]) -> list[Again]:
     """Each headline claim that is reproduced or opposite. A comparison of the same runs in several tables is one."""
@@ -262,7 +270,10 @@ def replicated(first: Sequence[TableView], second: Sequence[TableView]) -> list[
     return list(found.values())
 
 
-def agreement(again: Sequence[Again]) -> tuple[int, int]:
-    """How many agree, of how many that were asked."""
+def agreement(again: Sequence[Again]) -> tuple[int, int, float]:
+    """How many agree, of how many that were asked; and how many would on average, were the first differences true.
+
+    A difference that was confirmed is rather too large than too small, so somewhat fewer are to be expected.
+    """
     asked = [one.answer for one in again if one.answer != "not run"]
-    return asked.count("agrees"), len(asked)
+    return asked.count("agrees"), len(asked), sum(one.chance for one in again)

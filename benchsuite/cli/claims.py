@@ -171,8 +171,8 @@ def again_lines(again: "Sequence[Again]") -> Iterator[str]:
         where = f"{first.claim.table} at scale {first.scale}, {REGIMES[first.regime]}"
         yield f"second laboratory: {where}: {first.claim.name}: {one.answer}: {gains}"
     if again:
-        agreed, asked = agreement(again)
-        yield f"second laboratory: {agreed} of {asked} that were run agree"
+        agreed, asked, expected = agreement(again)
+        yield f"second laboratory: {agreed} of {asked} that were run agree (of such differences {expected:.1f} would)"
 
 
 def at_scale(found: "InBothRegimes | JudgedClaim") -> str:

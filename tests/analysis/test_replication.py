@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
 
-from benchsuite.analysis.judged_claims import judged_claims, replicated
+from benchsuite.analysis.judged_claims import agreement, judged_claims, replicated
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
 
@@ -33,6 +35,22 @@ def test_the_interval_of_the_second_answers(
 ) -> None:
     (again,) = replicated([made(make_record, *decided)], [made(make_record, *there, first=SECOND)])
     assert again.answer == answer
+
+
+def test_how_many_agree_is_set_beside_how_many_would_on_average(make_record: MakeRecord) -> None:
+    """By trying: second laboratories whose differences are drawn around the first's, as widely as the second's."""
+    wide = (0.02, 0.36, 0.05, 0.38)
+    again = [
+        *replicated([made(make_record, LOW, HIGH)], [made(make_record, LOW, wide, first=SECOND)]),
+        *replicated([made(make_record, LOW, HIGH, name="u")], []),
+    ]
+    agreed, asked, expected = agreement(again)
+    assert (agreed, asked) == (0, 1)
+    rng, (ours, theirs) = np.random.default_rng(0), (again[0].first.gains, again[0].second.gains)  # type: ignore[union-attr]
+    drawn = rng.normal(ours.difference, theirs.sd, (20_000, theirs.n))  # type: ignore[union-attr]
+    found = ttest_1samp(drawn, 0, axis=1)
+    assert expected == pytest.approx(((found.pvalue < 0.05) & (found.statistic > 0)).mean(), abs=0.02)
+    assert 0.1 < expected < 0.9
 
 
 def test_only_what_the_first_decided_is_asked_again(make_record: MakeRecord) -> None:
