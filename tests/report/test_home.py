@@ -62,7 +62,7 @@ def test_a_line_has_our_gain_in_points_with_its_interval_its_seeds_and_what_they
 def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) -> None:
     first, second = (view(make_record, first=number) for number in (0, 100))
     page = words(pages(leaderboard([first], second=[second]))["index"])
-    assert "It agrees on 1 of 1. Were the first laboratory's differences the true ones, it would on 1.0 in" in page
+    assert "It agrees on 1 of 1. If the first laboratory's differences were exact, it would agree on 1.0" in page
     assert "Of 1 difference found on any data, a second laboratory (new replicates) agrees on 1 of 1 asked." in page
     unasked = pages(leaderboard([first, view(make_record, scale="emoji")], second=[second]))["index"]
     assert "Of 2 differences found on any data, a second laboratory (new replicates) agrees on 1 of 1" in words(unasked)
@@ -70,7 +70,7 @@ def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) 
     elsewhere = claimed.view(make_record, claimed.table(*claimed.TWO, table="u"), {})
     unrun = words(pages(leaderboard([first], second=[elsewhere]))["index"])
     assert "It agrees on 0 of 0." in unrun
-    assert "Were the first" not in unrun
+    assert "were exact" not in unrun
     assert "second laboratory" not in words(pages(leaderboard([first]))["index"])
 
 
