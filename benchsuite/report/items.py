@@ -49,7 +49,7 @@ class Query(NamedTuple):
     theirs: Answer
 
 
-class Asked(NamedTuple):
+class Retrieved(NamedTuple):
     """What a record knows of its queries: ranks of right answers, and the nearest wrong ones, counted from 1."""
 
     ranks: Whole
@@ -83,7 +83,7 @@ class Single:
     items: Items
     """Of the first seed; what they show is no text, so that joined characters stay joined."""
     images_ask: bool
-    found: Mapping[int, tuple[Asked, Asked]]
+    found: Mapping[int, tuple[Retrieved, Retrieved]]
     """By seed, of the claim's row and its reference."""
 
     @property
@@ -136,10 +136,10 @@ class Single:
         )
         return first, second
 
-    def _query(self, number: int, ours: Asked, theirs: Asked) -> Query:
+    def _query(self, number: int, ours: Retrieved, theirs: Retrieved) -> Query:
         asks, answers = (0, 1) if self.images_ask else (1, 0)
 
-        def answer(of: Asked) -> Answer:
+        def answer(of: Retrieved) -> Answer:
             rank, last = int(of.ranks[number]), max(10, math.ceil(np.median(of.ranks)))
             wrong = None if of.nearest is None else self.items[of.nearest[number] - 1]
             return Answer(str(rank) if rank <= last else f"over {last}", wrong and (wrong[answers], wrong[asks]))
@@ -178,7 +178,7 @@ def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -
         if all(file.is_file() for file in beside):  # of a record that comes with benchsuite there may be none
             opened = [open_ranks(f, f.read_bytes(), record.results) for f, record in zip(beside, both, strict=True)]
             name = f"{protocol}.{way}"
-            first, second = (Asked(each[name], each.get(name + NEAREST)) for each in opened)
+            first, second = (Retrieved(each[name], each.get(name + NEAREST)) for each in opened)
             found[seed], of[seed] = (first, second), beside
     if not found:
         return None
@@ -186,13 +186,13 @@ def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -
     record = ours.records[seed]
     if not (items := in_words(record, record.setup.protocols[protocol].options["split"])):
         return None
-    for file, asked in zip(of[seed], found[seed], strict=True):
-        _require_told(file, asked, len(items))
+    for file, retrieved in zip(of[seed], found[seed], strict=True):
+        _require_told(file, retrieved, len(items))
     return Single(claim, int(within), items, way == "i2t", found)
 
 
-def _require_told(file: Path, asked: Asked, items: int) -> None:
+def _require_told(file: Path, retrieved: Retrieved, items: int) -> None:
     """Anyone may have written the file: its numbers must be of these items, each of which has one caption."""
-    nearest = asked.nearest if asked.nearest is not None else np.ones(items, int)
-    if not (len(asked.ranks) == len(nearest) == items and nearest.min() >= 1 and nearest.max() <= items):
+    nearest = retrieved.nearest if retrieved.nearest is not None else np.ones(items, int)
+    if not (len(retrieved.ranks) == len(nearest) == items and nearest.min() >= 1 and nearest.max() <= items):
         raise FileError(file, f"its ranks are not those of the {items:,} test items", "`benchsuite verify` says more")

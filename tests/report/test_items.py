@@ -98,7 +98,7 @@ def test_what_was_retrieved_first_is_told_where_records_know_it(board: Callable[
 def test_a_rank_beyond_those_that_are_stored_is_no_number(board: Callable[..., Leaderboard], most: int) -> None:
     (single,) = told(board())["singles"]
     capped = [np.minimum(np.where(each.ranks == 50, 3, each.ranks), most) for each in single.found[0]]
-    beyond = replace(single, within=1, found={0: tuple(items.Asked(ranks, None) for ranks in capped)})
+    beyond = replace(single, within=1, found={0: tuple(items.Retrieved(ranks, None) for ranks in capped)})
     found = [(query.ours.rank, query.theirs.rank) for query in beyond.alone[0]]
     assert found == [("1", "4"), ("1", "over 10")], "a whole file says the same"
 
