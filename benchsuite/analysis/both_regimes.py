@@ -10,17 +10,14 @@ from benchsuite.analysis.stats import Paired, compare
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.papers.claim import Claim
-from benchsuite.records.requests import REGIMES
+from benchsuite.records.requests import REGIMES, Regime
 
 Outcome = Literal[
     "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "loss of tuning", "worse",
     "not known",
 ]  # fmt: skip
-BEHIND = {
-    "gain of tuning": "; tuned, it is significantly worse",
-    "gain when tuned": "; as printed, it is significantly worse",
-}
-"""What is to be added of a gain in one comparison where the other is the opposite."""
+ELSE: dict[Outcome, Regime] = {"gain of tuning": "tuned", "gain when tuned": "printed"}
+"""Of a gain in one comparison, the other one: where that is the opposite, it is said."""
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
@@ -83,8 +80,10 @@ class InBothRegimes:
         """Why it is that."""
         verdicts = zip(REGIMES.values(), (self.printed.verdict.kind, self.tuned.verdict.kind), strict=True)
         unlike = "; ".join(f"{words}: {kind}" for words, kind in verdicts if kind not in ANSWERS)
+        other = ELSE.get(self.outcome)
         reversed_ = "opposite" in (self.printed.verdict.kind, self.tuned.verdict.kind)
-        return unlike or MEANING[self.outcome] + (BEHIND.get(self.outcome, "") if reversed_ else "")
+        behind = f"; {REGIMES[other]}, it is significantly worse" if other and reversed_ else ""
+        return unlike or MEANING[self.outcome] + behind
 
 
 def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:

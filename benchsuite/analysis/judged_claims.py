@@ -247,7 +247,7 @@ class Again:
     def chance(self) -> float:
         """That it agrees, if what the first laboratory found is the true difference; 0 if it was not run."""
         ours, theirs = self.first.gains, self.second.gains if self.second else None
-        if self.answer == "not run" or not (ours and theirs and ours.difference is not None and theirs.sd is not None):
+        if not (ours and theirs) or ours.difference is None or theirs.sd is None:
             return 0.0
         return power(ours.difference, theirs.sd, theirs.n) if theirs.sd else 1.0
 

@@ -32,12 +32,13 @@ def report(
     load_own(tables, plugin)
     read = ResultsFolder.existing(results)
     owner = Owner(title or Owner.title, text or title or Owner.text, link)
-    site = write_site(folder, Leaderboard.of(read, owner))
+    board = Leaderboard.of(read, owner)
+    site = write_site(folder, board)
     numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
-    shown = {record.run_id for view in read.views for record in view.runs}
-    if stray := len(read.contents.records.keys() - shown) if read.views else 0:
-        say(f"{counted(stray, 'run')} of no table that was asked for here: only pages that compare methods have them")
+    outside = {record.run_id for one in board.boards for record in one.outside}
+    if outside and read.views:
+        say(f"{counted(len(outside), 'run')} of no table that was asked for here: pages that compare methods have them")
     for file in read.contents.foreign:
         say(f"{file}: not a record, ignored", error=True)
     read.require_whole()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.graded import SIDES, means, queries, unpack
-from benchsuite.records.ranks import NEAREST, require_pictures
+from benchsuite.records.ranks import NEAREST, are_pictures
 from benchsuite.records.recompute import RankRule, Ranks, Scores
 
 CUTS = (1, 5, 10)
@@ -56,7 +56,8 @@ def retrieval(ranks: Ranks) -> Scores:
     counts = {way: len(each) for way, each in found.items()}
     nearest = {name: each for name, each in ranks.items() if name not in found}
     for name, pictures in nearest.items():
-        require_pictures(name, pictures, counts.get(name.removesuffix(NEAREST), 0), counts["i2t"])
+        if not are_pictures(pictures, counts.get(name.removesuffix(NEAREST), 0), counts["i2t"]):
+            raise RecordError(f"{name} are not pictures, one for each query")
     stored = {**up_to(last_needed(*found.values()), found), **nearest}
     return Scores(recalls(found), counts, stored, medians(found))
 

@@ -36,18 +36,12 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
     return _searched(candidates, queries, target, both=False)[1].ranks()
 
 
-def ranks_both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> "tuple[Way, Way]":
     """For each query i, the best rank among its own candidates (`group == i`); for each candidate, its query's rank.
 
     Ties with others count against it. Its own other candidates never rank before a query's best one. A candidate of no
-    query is a competitor alone.
+    query is a competitor alone. Both searches know the nearest wrong candidates, too.
     """
-    first, second = both_ways(queries, candidates, group)
-    return first.ranks(), second.ranks()
-
-
-def both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> "tuple[Way, Way]":
-    """The two searches of `ranks_both_ways`, which know the nearest wrong candidate of each query, too."""
     return _searched(queries, candidates, group, both=True)
 
 
@@ -72,10 +66,6 @@ class Way:
 
     def count(self, scores: Tensor, own: tuple[Tensor, Tensor], rows: slice, columns: slice) -> None:
         """Count a block of products, but for those of own candidates, which are at `own` and are -inf."""
-        product, place = scores.max(1)
-        nearer = product > self.wrong[rows]
-        self.wrong[rows] = product.where(nearer, self.wrong[rows])
-        self.nearest[rows] = (place + columns.start).where(nearer, self.nearest[rows])
         width = self.queries.values.shape[1]
         error = radius(self.queries.lengths[rows], self.candidates.lengths[columns].max(), width)
         low, high = (self.right[rows] + sign * error for sign in (-1, 1))
@@ -86,6 +76,13 @@ class Way:
         query, candidate = decided.logical_not_().nonzero(as_tuple=True)
         if len(query):
             self._settle(query + rows.start, candidate + columns.start)
+
+    def approach(self, scores: Tensor, rows: slice, columns: slice) -> None:
+        """Keep the nearest wrong candidate of each query: own ones are -inf in this block, too."""
+        product, place = scores.max(1)
+        nearer = product > self.wrong[rows]
+        self.wrong[rows] = product.where(nearer, self.wrong[rows])
+        self.nearest[rows] = (place + columns.start).where(nearer, self.nearest[rows])
 
     def _settle(self, query: Tensor, candidate: Tensor) -> None:
         """Count pairs that the product left open: those that are known to tie or to be no numbers count."""
@@ -105,7 +102,10 @@ class Way:
 
 @torch.no_grad()
 def _searched(queries: Tensor, candidates: Tensor, group: Tensor, both: bool) -> tuple[Way, Way]:
-    """Of the queries, which is not done unless `both` are asked for, and of the candidates."""
+    """Of the queries, which is not done unless `both` are asked for, and of the candidates.
+
+    Only where both are asked for does a search know what is nearest.
+    """
     group = group.to(queries.device).long()
     everything = slice(0, len(queries)), slice(0, len(candidates))
     pairs = torch.stack(_own(group, *everything))
@@ -122,6 +122,8 @@ def _searched(queries: Tensor, candidates: Tensor, group: Tensor, both: bool) ->
             block[row, column] = -torch.inf
             if both:
                 first.count(block, (row, column), rows, columns)
+                first.approach(block, rows, columns)
+                second.approach(block.T, columns, rows)
             second.count(block.T, (column, row), columns, rows)
     return first, second
 

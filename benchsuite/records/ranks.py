@@ -17,7 +17,6 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from benchsuite.errors import RecordError
 from benchsuite.files import unpacked
 from benchsuite.records.names import RANKS
 from benchsuite.records.record_file import FileError
@@ -70,10 +69,9 @@ def narrow(values: Whole) -> Whole:
     return values.astype(next(kind for kind in KINDS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max))
 
 
-def require_pictures(name: str, numbers: Whole, queries: int, pictures: int) -> None:
-    """A RecordError if these are not numbers of pictures, counted from 1, one for each query."""
-    if len(numbers) != queries or not (numbers.min(initial=1) >= 1 and numbers.max(initial=1) <= pictures):
-        raise RecordError(f"{name} are not pictures, one for each query")
+def are_pictures(numbers: Whole, queries: int, pictures: int) -> bool:
+    """Whether these are numbers of pictures, counted from 1, one for each query."""
+    return len(numbers) == queries and bool(numbers.min(initial=1) >= 1 and numbers.max(initial=1) <= pictures)
 
 
 class StoredRanks(Mapping[str, Whole]):

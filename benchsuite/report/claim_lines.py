@@ -33,6 +33,11 @@ def remark(judged: JudgedClaim) -> str:
     return answer.reason if answer.p_adjusted is None or answer.paired is None else ""
 
 
+def in_common(ours: Sequence[str], theirs: Sequence[str]) -> str:
+    """Backbone and variant, where two rows share them."""
+    return ", ".join(a for a, b in zip(ours[:2], theirs[:2], strict=True) if a and a == b)
+
+
 @dataclass(frozen=True)
 class ClaimLine:
     """A line: a claim, and the table that it is of."""
@@ -89,8 +94,7 @@ class ClaimLine:
     @property
     def common(self) -> str:
         """Backbone and variant, where row and reference share them."""
-        ours, theirs = self._keys
-        return ", ".join(a for a, b in zip(ours[:2], theirs[:2], strict=True) if a and a == b)
+        return in_common(*self._keys)
 
     @property
     def _keys(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -18,10 +18,11 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
 from benchsuite.papers.claim import Claim, claims_of
 from benchsuite.papers.schema import row_name
-from benchsuite.records.ranks import NEAREST, Whole, open_ranks
+from benchsuite.records.ranks import NEAREST, Whole, are_pictures, open_ranks
 from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
+from benchsuite.report.claim_lines import in_common
 from benchsuite.report.leaderboard import Leaderboard
 
 SHOWN = 12
@@ -108,7 +109,7 @@ class Single:
     @property
     def where(self) -> str:
         """Backbone and variant that both rows have."""
-        return ", ".join(a for a, b in zip(self.claim.row[:2], self.claim.reference[:2], strict=True) if a and a == b)
+        return in_common(self.claim.row, self.claim.reference)
 
     @property
     def seed(self) -> int:
@@ -171,28 +172,34 @@ def values(leaderboard: Leaderboard, views: Sequence[TableView]) -> Mapping[str,
 def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -> Single | None:
     protocol, _, metric = (ours.measure or "").rpartition(".")
     way, within = RECALL.fullmatch(metric).groups()  # type: ignore[union-attr]
-    found, of = {}, {}
+    found = {}
+
+    def file_of(record: Record) -> Path:
+        return files[record.run_id].with_name(record.ranks.file)
+
     for seed in sorted(ours.records.keys() & theirs.records.keys()):
         both = [cell.records[seed] for cell in (ours, theirs)]
-        beside = [files[record.run_id].with_name(record.ranks.file) for record in both]
-        if all(file.is_file() for file in beside):  # of a record that comes with benchsuite there may be none
-            opened = [open_ranks(f, f.read_bytes(), record.results) for f, record in zip(beside, both, strict=True)]
-            name = f"{protocol}.{way}"
-            first, second = (Retrieved(each[name], each.get(name + NEAREST)) for each in opened)
-            found[seed], of[seed] = (first, second), beside
+        if all(file_of(record).is_file() for record in both):  # of one that comes with benchsuite there may be none
+            first, second = (_read(file_of(record), record, f"{protocol}.{way}") for record in both)
+            found[seed] = first, second
     if not found:
         return None
     seed = next(iter(found))
     record = ours.records[seed]
     if not (items := in_words(record, record.setup.protocols[protocol].options["split"])):
         return None
-    for file, retrieved in zip(of[seed], found[seed], strict=True):
-        _require_told(file, retrieved, len(items))
+    for cell, retrieved in zip((ours, theirs), found[seed], strict=True):
+        _require_told(file_of(cell.records[seed]), retrieved, len(items))
     return Single(claim, int(within), items, way == "i2t", found)
+
+
+def _read(file: Path, record: Record, name: str) -> Retrieved:
+    ranks = open_ranks(file, file.read_bytes(), record.results)
+    return Retrieved(ranks[name], ranks.get(name + NEAREST))
 
 
 def _require_told(file: Path, retrieved: Retrieved, items: int) -> None:
     """Anyone may have written the file: its numbers must be of these items, each of which has one caption."""
-    nearest = retrieved.nearest if retrieved.nearest is not None else np.ones(items, int)
-    if not (len(retrieved.ranks) == len(nearest) == items and nearest.min() >= 1 and nearest.max() <= items):
+    told = retrieved.nearest is None or are_pictures(retrieved.nearest, items, items)
+    if not (len(retrieved.ranks) == items and told):
         raise FileError(file, f"its ranks are not those of the {items:,} test items", "`benchsuite verify` says more")

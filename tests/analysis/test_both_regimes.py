@@ -3,7 +3,7 @@
 import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
 
-from benchsuite.analysis.both_regimes import MEANING, Outcome, in_both_regimes
+from benchsuite.analysis.both_regimes import MEANING, InBothRegimes, Outcome, in_both_regimes
 
 NEAR = (0.10, 0.13, 0.11, 0.13)
 WIDE = (0.02, 0.36, 0.05, 0.38)
@@ -11,13 +11,13 @@ OTHER = {"initial_weights": "w", "batches": "others", "data": "d" * 64}
 VALUES = {"better": (LOW, HIGH), "worse": (HIGH, LOW), "same": (LOW, NEAR), "unsure": (LOW, WIDE)}
 
 
-def outcomes(make: MakeRecord, printed: str, tuned: str) -> list[str]:
+def judged(make: MakeRecord, printed: str, tuned: str) -> list[InBothRegimes]:
     made = table(*TWO, claims=[HEADLINE])
     views = [
         view(make, made, dict(zip(("old", "ours"), VALUES[which], strict=True)), regime=regime)
         for regime, which in (("printed", printed), ("tuned", tuned))
     ]
-    return [both.outcome for both in in_both_regimes(views)]
+    return [*in_both_regimes(views)]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def outcomes(make: MakeRecord, printed: str, tuned: str) -> list[str]:
     ],
 )
 def test_the_pair_of_verdicts_has_a_name(make_record: MakeRecord, printed: str, tuned: str, outcome: str) -> None:
-    assert outcomes(make_record, printed, tuned) == [outcome]
+    assert [both.outcome for both in judged(make_record, printed, tuned)] == [outcome]
     assert MEANING[outcome]
 
 
@@ -63,12 +63,7 @@ def test_without_an_interval_nothing_is_said_to_be_gone(make_record: MakeRecord,
 def test_a_gain_in_one_comparison_that_is_a_loss_in_the_other_says_so(
     make_record: MakeRecord, printed: str, tuned: str, outcome: Outcome, said: str
 ) -> None:
-    made = table(*TWO, claims=[HEADLINE])
-    views = [
-        view(make_record, made, dict(zip(("old", "ours"), VALUES[which], strict=True)), regime=regime)
-        for regime, which in (("printed", printed), ("tuned", tuned))
-    ]
-    (both,) = in_both_regimes(views)
+    (both,) = judged(make_record, printed, tuned)
     assert (both.outcome, both.meaning) == (outcome, MEANING[outcome] + said)
 
 
