@@ -10,9 +10,11 @@ from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView, grouped
 from benchsuite.canonical import short_digest
+from benchsuite.grouping import by_key
 from benchsuite.papers import Column
 from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import RowKey
+from benchsuite.records.requests import REGIMES
 from benchsuite.report.figures.chart import Scale
 from benchsuite.report.figures.model import Estimate
 from benchsuite.report.figures.strips import ruler
@@ -166,7 +168,9 @@ class ClaimMatrix:
     lines: Sequence[Sequence[Sequence[ClaimLine]]]
     """By line and column; claims that differ in nothing but their words share a place."""
     unmeasured: Sequence[Column]
-    """Columns of which no claim was tested; they have no place."""
+    """Columns of which no claim was measured; they have no place."""
+    bare: int
+    """Pairs of rows of which none was measured; they have no line."""
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -176,20 +180,59 @@ class ClaimMatrix:
 
 def matrix(view: TableView, judged_claims: Iterable[JudgedClaim]) -> ClaimMatrix:
     """Claims of one table."""
-    placed: dict[tuple[RowKey, RowKey], dict[str, list[ClaimLine]]] = {}
-    tested: dict[str, bool] = {}
-    for judged in judged_claims:
-        claim = judged.claim
-        line = placed.setdefault((claim.row, claim.reference), {})
-        line.setdefault(claim.column.key, []).append(ClaimLine(view, judged))
-        tested[claim.column.key] = tested.get(claim.column.key, False) or judged.gain is not None
-    columns, unmeasured = (
-        [column for column in view.columns if tested.get(column.key) is wanted] for wanted in (True, False)
-    )
+    lines = [ClaimLine(view, judged) for judged in judged_claims]
+    by_place = by_key(((_pair(line.claim), line.claim.column.key), line) for line in lines)
+    measured = [line.claim for line in lines if line.judged.gain is not None]
     order = [row.key for row in view.table.rows]
-    pairs = sorted(placed, key=lambda pair: [order.index(key) for key in pair])
-    cells = [[placed[pair].get(column.key, []) for column in columns] for pair in pairs]
-    return ClaimMatrix(columns, [line for line in cells if any(line)], unmeasured)
+    pairs = sorted({_pair(claim) for claim in measured}, key=lambda pair: [order.index(key) for key in pair])
+    answered = {claim.column.key for claim in measured}
+    columns = [column for column in view.columns if column.key in answered]
+    asked = {line.claim.column.key for line in lines}
+    return ClaimMatrix(
+        columns,
+        [[by_place.get((pair, column.key), []) for column in columns] for pair in pairs],
+        [column for column in view.columns if column.key in asked - answered],
+        len({_pair(line.claim) for line in lines}) - len(pairs),
+    )
+
+
+def _pair(claim: Claim) -> tuple[RowKey, RowKey]:
+    return claim.row, claim.reference
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """Claims of a pair of rows of which nothing was measured, for one reason; a headline claim stands alone."""
+
+    claims: Sequence[JudgedClaim]
+
+    @property
+    def first(self) -> JudgedClaim:
+        return self.claims[0]
+
+    @property
+    def columns(self) -> str:
+        return ", ".join(dict.fromkeys(one.claim.column.name for one in self.claims))
+
+    @property
+    def tables(self) -> str:
+        """With the regime, where it is of one alone."""
+        regimes = {REGIMES[one.regime] for one in self.claims if one.regime}
+        return ", ".join(
+            [*dict.fromkeys(one.claim.table for one in self.claims), *(regimes if len(regimes) == 1 else ())]
+        )
+
+
+def unmeasured(claims: Iterable[JudgedClaim]) -> list[Unmeasured]:
+    """Those without a number of ours, by pair of rows and reason."""
+    missing = [one for one in claims if one.gain is None]
+    return [Unmeasured(alike) for alike in by_key((_alike(one), one) for one in missing).values()]
+
+
+def _alike(judged: JudgedClaim) -> tuple[object, ...]:
+    claim = judged.claim
+    alone = (claim.table, claim.name, judged.regime) if claim.headline else ()
+    return _pair(claim), claim.said, judged.verdict.kind, remark(judged), alone
 
 
 def forests(claims: Iterable[Judged]) -> list[ClaimForest]:

@@ -13,7 +13,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import Plot
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import Record
-from benchsuite.report.claim_lines import anchor, matrix
+from benchsuite.report.claim_lines import anchor, matrix, unmeasured
 from benchsuite.report.numbers import signed
 from benchsuite.report.pages import command
 
@@ -87,12 +87,11 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     assert texts
     for text in texts:
         assert reasons.text.count(f"{text.locator}: {text.statement}") == 1
-    tested = {one.claim.column.key for one in claims if one.gain is not None and not one.claim.headline}
     lines = {address for address in page.addresses if "claims/temo-small.html#claim-" in address}
     assert {address.partition("#")[2] for address in lines} == {
-        anchor(one) for one in claims if one.claim.headline or one.claim.column.key in tested
+        anchor(one) for one in claims if one.claim.headline or one.gain is not None
     }
-    assert {anchor(one) for one in claims} <= set(reasons.ids)
+    assert {anchor(one) for one in claims if one.claim.headline or one.gain is not None} <= set(reasons.ids)
     shown = {row.key for row in measured.rows}
     headline = {(one.claim.row, one.claim.column.key) for one in claims if one.claim.headline}
     marked = [cell for cell in page.cells if cell.get("marks", "").strip()]
@@ -110,7 +109,10 @@ def test_further_claims_are_a_matrix_in_which_each_has_its_verdict_and_gain_once
             assert {one.claim.column.key for one in cell} <= {column.key}
     placed = [one.judged for line in found.lines for cell in line for one in cell]
     left_out = {column.key for column in found.unmeasured}
-    assert sorted(map(id, placed)) == sorted(id(one) for one in claims if one.claim.column.key not in left_out)
+    with_a_line = {(one.claim.row, one.claim.reference) for one in claims if one.gain is not None}
+    there = [one for one in claims if (one.claim.row, one.claim.reference) in with_a_line]
+    assert sorted(map(id, placed)) == sorted(id(one) for one in there if one.claim.column.key not in left_out)
+    assert found.bare == len({(one.claim.row, one.claim.reference) for one in claims} - with_a_line) > 0
     assert {one.claim.column.key for one in claims if one.gain is not None} == {column.key for column in found.columns}
     assert left_out == {one.claim.column.key for one in claims} - {column.key for column in found.columns}
     assert sum(width for _, width in found.groups) == len(found.columns)
@@ -133,12 +135,21 @@ def test_reasons_stand_where_there_is_no_test(measured: TableView) -> None:
         assert (one.verdict.reason in said) == (one.verdict.p_adjusted is None)
 
 
-def test_claims_without_a_number_of_ours_have_their_own_table(measured: TableView) -> None:
+def test_claims_without_a_number_of_ours_have_their_own_table_with_a_line_for_each_reason(measured: TableView) -> None:
     claims = leaderboard([measured]).claims["temo-table1-small"]
     page = pages(leaderboard([measured]))["claims/temo-small"]
     tested, untested = (Reading(part) for part in page.split("Not measured</h2>"))
-    assert set(untested.ids) & {anchor(one) for one in claims} == {anchor(one) for one in claims if one.gain is None}
+    missing = [one for one in claims if one.gain is None]
+    headline = {anchor(one) for one in missing if one.claim.headline}
+    assert set(untested.ids) & {anchor(one) for one in claims} == headline, "what the first page leads to"
     assert {anchor(one) for one in claims if one.gain is not None} <= set(tested.ids)
+    lines = unmeasured(claims)
+    assert sorted(id(one) for line in lines for one in line.claims) == sorted(map(id, missing))
+    assert len(lines) < len(missing), "columns of one pair share a line"
+    for line in lines:
+        assert len({(c.claim.row, c.claim.reference, c.claim.said, c.verdict.reason) for c in line.claims}) == 1
+        assert {c.claim.column.name for c in line.claims} == set(line.columns.split(", "))
+        assert len(line.claims) == 1 or not any(c.claim.headline for c in line.claims)
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
