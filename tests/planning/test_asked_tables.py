@@ -21,6 +21,7 @@ from benchsuite.toml_files import as_toml, read_toml
     ("data", "methods", "recipe"),
     [
         ("emoji-features", ["infonce", "temo"], "emoji-features-pairs"),
+        ("emoji-features", ["simclr", "dcl"], "emoji-features-images"),
         ("latents", ["infonce", "temo"], "latents-pairs"),
         ("features", ["infonce", "temo"], "features-pairs"),
         ("emoji", ["infonce", "temo"], "emoji-pairs"),
