@@ -34,7 +34,11 @@ def report(
     owner = Owner(title or Owner.title, text or title or Owner.text, link)
     board = Leaderboard.of(read, owner)
     site = write_site(folder, board)
-    numbers = {"table": len({view.asked.table for view in read.views}), "run": len(read.contents.records), "page": site.pages}
+    numbers = {
+        "table": len({view.asked.table for view in read.views}),
+        "run": len(read.contents.records),
+        "page": site.pages,
+    }
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     outside = {record.run_id for one in board.boards for record in one.outside}
     if outside and read.views:

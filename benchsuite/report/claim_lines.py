@@ -69,6 +69,12 @@ class ClaimLine:
         return [*dict.fromkeys(one.remark for one in (self.judged, *self.others) if one.remark)]
 
     @property
+    def row_notes(self) -> Sequence[str]:
+        """What the table says of its two rows, such as what the paper does not print."""
+        rows = (self.view.row(key) for key in (self.claim.row, self.claim.reference))
+        return [f"{row.label}: {row.note}" for row in rows if row and row.note]
+
+    @property
     def claim(self) -> Claim:
         return self.judged.claim
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from support.claimed import HIGH, LOW, TWO, table, view
+from support.claimed import HIGH, LOW, TWO, claimed, table, view
 from support.claimed import row as a_row
 from support.html_pages import Reading, leaderboard, pages
 
@@ -125,6 +125,15 @@ def test_further_claims_are_a_matrix_in_which_each_has_its_verdict_and_gain_once
     marks = [f"{'● ' * (rate <= 0.05)}{signed(one.gain, one.claim.column.unit)} exploratory"
              for one, rate in zip(explored, rates, strict=True)]  # fmt: skip
     assert sorted(cell.strip() for cell in cells if "exploratory" in cell) == sorted(marks)
+
+
+def test_a_headline_claim_stands_beside_what_its_paper_leaves_open(make_record: MakeRecord) -> None:
+    rows = a_row("old", 10, note="Temperature not given."), a_row("ours", 12, "proposed"), a_row("else", 11, note="No.")
+    values = {"old": LOW, "ours": HIGH, "else": LOW}
+    views = [view(make_record, claimed(*rows), values, regime=r) for r in ("printed", "tuned")]
+    page = Reading(pages(leaderboard(views))["claims/p-small"]).text
+    assert page.count("old: Temperature not given.") == 1
+    assert "else: No." not in page
 
 
 def test_reasons_stand_where_there_is_no_test(measured: TableView) -> None:
