@@ -173,10 +173,10 @@ class ClaimMatrix:
     columns: Sequence[Column]
     lines: Sequence[Sequence[Sequence[ClaimLine]]]
     """By line and column; claims that differ in nothing but their words share a place."""
-    unmeasured: Sequence[Column]
-    """Columns of which no claim was measured; they have no place."""
+    untested: Sequence[Column]
+    """Columns of which no claim was tested; they have no place."""
     bare: int
-    """Pairs of rows of which none was measured; they have no line."""
+    """Pairs of rows of which none was tested; they have no line."""
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -207,8 +207,8 @@ def _pair(claim: Claim) -> tuple[RowKey, RowKey]:
 
 
 @dataclass(frozen=True)
-class Unmeasured:
-    """Claims of a pair of rows of which nothing was measured, for one reason; a headline claim stands alone."""
+class Untested:
+    """Claims of a pair of rows that could not be tested, for one reason; a headline claim stands alone."""
 
     claims: Sequence[JudgedClaim]
 
@@ -229,10 +229,10 @@ class Unmeasured:
         )
 
 
-def unmeasured(claims: Iterable[JudgedClaim]) -> list[Unmeasured]:
+def untested(claims: Iterable[JudgedClaim]) -> list[Untested]:
     """Those without a number of ours, by pair of rows and reason."""
     missing = [one for one in claims if one.gain is None]
-    return [Unmeasured(alike) for alike in by_key((_alike(one), one) for one in missing).values()]
+    return [Untested(alike) for alike in by_key((_alike(one), one) for one in missing).values()]
 
 
 def _alike(judged: JudgedClaim) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from benchsuite.papers.schema import RowKey
 from benchsuite.records.requests import REGIMES
 from benchsuite.registry import datasets, methods
 from benchsuite.report import items, method_lines, method_page, track_page
-from benchsuite.report.claim_lines import forests, matrix, unmeasured
+from benchsuite.report.claim_lines import forests, matrix, untested
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures.from_table import table_figures
@@ -153,7 +153,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "claims": every,
         "statements": list(dict.fromkeys(said for _, one in every if (said := one.claim.said))),
         "tested": [pair for pair in every if pair[1].gain is not None],
-        "untested": unmeasured(claim for _, claim in every),
+        "untested": untested(claim for _, claim in every),
         "paper": paper,
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),

@@ -63,15 +63,23 @@ def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) 
     first, second = (view(make_record, first=number) for number in (0, 100))
     page = words(pages(leaderboard([first], second=[second]))["index"])
     assert "It agrees on 1 of 1. If the first laboratory's differences were exact, it would agree on 1.0" in page
-    assert "A second laboratory agrees on 1 of 1 difference." in page
+    assert "On all data, a second laboratory agrees on 1 of 1 difference asked." in page
     unasked = pages(leaderboard([first, view(make_record, scale="emoji")], second=[second]))["index"]
-    assert "agrees on 1 of 1 difference" in words(unasked)
+    assert "agrees on 1 of 1 difference asked" in words(unasked)
+    assert "not run" in words(unasked).partition("Does a second laboratory say the same?")[2]
     assert page.count("+19.8 ± 1.5") > 1
     elsewhere = claimed.view(make_record, claimed.table(*claimed.TWO, table="u"), {})
     unrun = words(pages(leaderboard([first], second=[elsewhere]))["index"])
     assert "It agrees on 0 of 0." in unrun
+    assert "agrees on 0 of 0 differences" not in unrun
     assert "were exact" not in unrun
     assert "second laboratory" not in words(pages(leaderboard([first]))["index"])
+
+
+def test_a_table_in_two_regimes_and_at_two_scales_is_one_table(make_record: MakeRecord) -> None:
+    regimes = [view(make_record, regime=regime) for regime in ("printed", "tuned")]
+    page = words(pages(leaderboard([*regimes, view(make_record, scale="emoji")]))["index"])
+    assert "1 table of 1 paper" in page
 
 
 def test_a_papers_claims_stand_beside_what_a_second_laboratory_says_of_them(make_record: MakeRecord) -> None:

@@ -13,7 +13,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import Plot
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import Record
-from benchsuite.report.claim_lines import anchor, matrix, unmeasured
+from benchsuite.report.claim_lines import anchor, matrix, untested
 from benchsuite.report.numbers import signed
 from benchsuite.report.pages import command
 
@@ -108,7 +108,7 @@ def test_further_claims_are_a_matrix_in_which_each_has_its_verdict_and_gain_once
         for column, cell in zip(found.columns, line, strict=True):
             assert {one.claim.column.key for one in cell} <= {column.key}
     placed = [one.judged for line in found.lines for cell in line for one in cell]
-    left_out = {column.key for column in found.unmeasured}
+    left_out = {column.key for column in found.untested}
     with_a_line = {(one.claim.row, one.claim.reference) for one in claims if one.gain is not None}
     there = [one for one in claims if (one.claim.row, one.claim.reference) in with_a_line]
     assert sorted(map(id, placed)) == sorted(id(one) for one in there if one.claim.column.key not in left_out)
@@ -147,18 +147,39 @@ def test_reasons_stand_where_there_is_no_test(measured: TableView) -> None:
 def test_claims_without_a_number_of_ours_have_their_own_table_with_a_line_for_each_reason(measured: TableView) -> None:
     claims = leaderboard([measured]).claims["temo-table1-small"]
     page = pages(leaderboard([measured]))["claims/temo-small"]
-    tested, untested = (Reading(part) for part in page.split("Not measured</h2>"))
+    there, missed = (Reading(part) for part in page.split("Not tested</h2>"))
     missing = [one for one in claims if one.gain is None]
     headline = {anchor(one) for one in missing if one.claim.headline}
-    assert set(untested.ids) & {anchor(one) for one in claims} == headline, "what the first page leads to"
-    assert {anchor(one) for one in claims if one.gain is not None} <= set(tested.ids)
-    lines = unmeasured(claims)
+    assert set(missed.ids) & {anchor(one) for one in claims} == headline, "what the first page leads to"
+    assert {anchor(one) for one in claims if one.gain is not None} <= set(there.ids)
+    lines = untested(claims)
     assert sorted(id(one) for line in lines for one in line.claims) == sorted(map(id, missing))
     assert len(lines) < len(missing), "columns of one pair share a line"
     for line in lines:
         assert len({(c.claim.row, c.claim.reference, c.claim.said, c.verdict.reason) for c in line.claims}) == 1
         assert {c.claim.column.name for c in line.claims} == set(line.columns.split(", "))
         assert len(line.claims) == 1 or not any(c.claim.headline for c in line.claims)
+        assert line.columns in missed.text
+    assert f"Nothing was compared for {len(missing)} claims" in missed.text
+
+
+def test_what_could_be_tested_in_no_regime_is_one_line_and_else_says_in_which(make_record: MakeRecord) -> None:
+    rows = table(*TWO, a_row("else", 11, "proposed"))
+    regimes = {"printed": {"old": LOW, "ours": HIGH}, "tuned": {"old": LOW}}
+    board = leaderboard([view(make_record, rows, values, regime=regime) for regime, values in regimes.items()])
+    lines = untested(one for name in board.claims for one in board.claims[name])
+    assert sorted((line.first.claim.row[-1], line.tables) for line in lines) == [
+        ("else", "p/t"), ("ours", "p/t, tuned"),
+    ]  # fmt: skip
+
+
+def test_a_claim_whose_premise_does_not_hold_is_not_tested_though_it_was_measured(make_record: MakeRecord) -> None:
+    premise = {"statement": "It is hard", "rows": ["old"], "column": "a", "at_most": 1.0, "columns": ["a"]}
+    shown = view(make_record, table(*TWO, premises=[premise]), {"old": LOW, "ours": HIGH})
+    found = matrix(shown, leaderboard([shown]).claims[shown.asked.name])
+    assert ([column.key for column in found.untested], found.lines, found.bare) == (["a"], [], 1)
+    page = Reading(pages(leaderboard([shown]))["tables/p-t-small"]).text
+    assert "No claim was tested on G R@1" in page
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
@@ -219,7 +240,7 @@ def test_headline_claims_come_first_and_their_picture_leads_to_their_lines(measu
     assert [one.claim.headline for one in claims] == sorted((one.claim.headline for one in claims), reverse=True)
     page = pages(board)["claims/temo-small"]
     assert set(re.findall(r'<a href="#(claim-[^"]*)', page)) == headline
-    for part in page.split("Not measured</h2>"):
+    for part in page.split("Not tested</h2>"):
         lines = re.findall(r'<tr id="(claim-[^"]*)', part)
         marked = [line in headline for line in lines]
         assert marked == sorted(marked, reverse=True)
