@@ -25,12 +25,13 @@ def main(results: str, recipe: str, *methods: str) -> None:
         (
             one
             for one in contents.records.values()
-            if one.method.name in methods and one.setup.image == tower and one.recipe == recipe
+            if one.method.name in methods and one.setup.image == tower and one.recipe == recipe and is_as_asked(one)
         ),
-        key=lambda record: (record.method.name, record.tuned is not None and bool(record.tuned.searched), record.seed),
+        key=lambda record: (record.method.name, is_searched(record), record.seed),
     )
-    if odd := sorted({record.method.name for record in records if not is_as_asked(record)}):
-        raise SystemExit(f"{', '.join(odd)}: as printed not at the method's defaults, which `compare` asks for")
+    printed = {record.method.name for record in records if not is_searched(record)}
+    if lacking := sorted({*methods} - printed):
+        raise SystemExit(f"{', '.join(lacking)}: no run as printed at the method's defaults, which `compare` asks for")
     trials = contents.trials[recipe]
     folder = baselines() / SHIPPED
     folder.mkdir(exist_ok=True)
@@ -39,11 +40,16 @@ def main(results: str, recipe: str, *methods: str) -> None:
     sys.stdout.write(f"{len(records)} records, {len(trials.trials)} trials: {folder}\n")
 
 
+def is_searched(record: Record) -> bool:
+    """Whether its hyper-parameters were searched, and not the learning rate alone."""
+    return record.tuned is not None and bool(record.tuned.searched)
+
+
 def is_as_asked(record: Record) -> bool:
     """Whether `compare` asks for this run, whatever the table that it was measured for."""
     method, factor = record.method, record.setup.temperature_factor
     asked = resolve_method(method.name, {}, factor, learning_rate=method.learning_rate)
-    return bool(record.tuned and record.tuned.searched) or asked.method_id == record.method_id
+    return is_searched(record) or asked.method_id == record.method_id
 
 
 if __name__ == "__main__":
