@@ -37,7 +37,12 @@ def test_the_seeds_of_each_scale_are_those_of_its_recipes() -> None:
 
 def test_the_runs_that_come_with_the_package_are_those_that_the_texts_name() -> None:
     shipped = {record.method.title: record.method.name for record in shipped_records("emoji-features-pairs")}
+    alone = {record.method.title for record in shipped_records("emoji-features-images")}
     start = (ROOT / "docs" / "get-started.md").read_text("utf-8")
+    (named,) = re.findall(
+        r"those of ([\w, -]+) on images alone", (ROOT / "docs" / "emoji-features.md").read_text("utf-8")
+    )
+    assert set(re.split(", | and ", named)) == alone
     for text in (README, (ROOT / "docs" / "emoji-features.md").read_text("utf-8")):
         (named,) = re.findall(r"The runs of ([\w, -]+) (?:on these data|with the linear head) come with", text)
         assert set(re.split(", | and ", named)) == set(shipped)

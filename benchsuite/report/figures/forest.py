@@ -68,7 +68,7 @@ def forest(figure: Forest, canvas: Canvas) -> Drawn:
 def _beside(lines: Sequence[Comparison]) -> Layout:
     """Of columns: as wide to the left as the longest name asks for."""
     letters = min(MOST, max(len(one.label) for one in lines))
-    return Layout(PUBLISHED + LETTER * letters, 116, 72, letters, several=True)
+    return Layout(PUBLISHED + LETTER * letters, 116, 86, letters, several=True)
 
 
 def _heights(figure: Forest, layout: Layout) -> list[float]:
