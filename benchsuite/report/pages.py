@@ -161,6 +161,11 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "views": views,
         "interest": {name: one.difference for view in views for name, one in view.setting.primary.items()},
         "family_size": headline_claims([views[0].table, *views[0].siblings]),
+        "unrun": {
+            one.name: count
+            for one in views[0].siblings
+            if one.name not in {view.asked.table for view in views} and (count := headline_claims([one]))
+        },
         "headlines": headlines_at(leaderboard, scale, views),
         "again": [
             one

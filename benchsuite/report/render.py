@@ -21,6 +21,7 @@ from benchsuite.report.claim_lines import anchor, remark
 from benchsuite.report.figures.inline_svg import svg
 from benchsuite.report.figures.strips import bar, strip, ticks
 from benchsuite.report.links import Links
+from benchsuite.setup import REFERENCES
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
@@ -61,6 +62,7 @@ def _environment() -> Environment:
         "numbers": numbers,
         "OUTCOME_MEANING": MEANING,
         "OUTCOME_ELSE": ELSE,
+        "REFERENCES": REFERENCES,
         "REGIMES": REGIMES,
         "pages": pages,
         "policy": Markup(POLICY),

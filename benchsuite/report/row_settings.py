@@ -9,7 +9,8 @@ from benchsuite.records.schema import Record
 
 def own(records: Sequence[Record]) -> str:
     """What a row has of its own: `tau 0.02 to 0.05, learning rate 0.003, 2 times the steps`. Replicates that searched
-    have values of their own. Of a row with all searched, temperatures that were not are said to be as printed."""
+    have values of their own. Of a row with all searched, temperatures that were not are said to be as printed, and what
+    else was searched is named."""
     first = records[0]
     searched = first.tuned.searched if first.tuned else []
     said = []
@@ -18,6 +19,8 @@ def own(records: Sequence[Record]) -> str:
         said.append(f"{name} {_range([temperatures(record.method)[name] for record in records])}{printed}")
     rates = [record.method.learning_rate for record in records if record.method.learning_rate]
     said += [f"learning rate {_range(rates)}"] if rates else []
+    others = [name for name in searched if name not in temperatures(first.method)]
+    said += [f"{', '.join(others)} searched, too"] if others else []
     longer = first.method.longer
     return ", ".join([*said, *([f"{longer:g} times the steps"] if longer != 1 else [])])
 

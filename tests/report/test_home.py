@@ -260,7 +260,9 @@ def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_r
         make_runs("temo", far, setup=real, hyperparameters={"tau": 0.3}),
     ]  # fmt: skip
     records = [record for one in runs for record in one.values()]
-    (found,) = overviews(leaderboard([], records))
+    board = leaderboard([], records)
+    (found,) = overviews(board)
+    assert "benchsuite compare infonce temo --data pairs=FOLDER" in words(pages(board)["index"])
     assert [found.data[board.setup_id] for board in found.boards] == ["real data", "synthetic data"]
     assert [line.title for line in found.lines] == ["InfoNCE (steps=×2)", "TeMo", "TS"]
     outcomes = {

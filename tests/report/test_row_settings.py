@@ -68,6 +68,10 @@ def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_prin
     assert own([first]) == (
         "tau_min 0.01 (as printed, not tuned), tau_max 0.05, learning rate 0.003, 2 times the steps"
     )
+    also = by.model_copy(update={"searched": ["periods", "tau_max", "tau_min"]})
+    assert own(make_record(method=rated, tuned=also)[:1]).endswith(
+        "learning rate 0.003, periods searched, too, 2 times the steps"
+    )
     wider = rated.model_copy(update={"hyperparameters": {**rated.hyperparameters, "tau_max": 0.2}})
     both = [first, make_record(method=wider, tuned=by, seed=1)[0]]
     assert "tau_max 0.05 to 0.2, learning rate 0.003" in own(both)

@@ -127,6 +127,14 @@ def test_further_claims_are_a_matrix_in_which_each_has_its_verdict_and_gain_once
     assert sorted(cell.strip() for cell in cells if "exploratory" in cell) == sorted(marks)
 
 
+def test_a_papers_claims_name_the_tables_that_were_not_run_here(make_record: MakeRecord) -> None:
+    rows = claimed(*TWO)
+    other = rows.model_copy(update={"table": "u"})
+    shown = replace(view(make_record, rows, {"old": LOW, "ours": HIGH}), siblings=[other])
+    said = Reading(pages(leaderboard([shown]))["claims/p-small"]).text
+    assert "Not run at this scale, though 1 claim of the family is theirs: p/u." in said
+
+
 def test_a_headline_claim_stands_beside_what_its_paper_leaves_open(make_record: MakeRecord) -> None:
     rows = a_row("old", 10, note="Temperature not given."), a_row("ours", 12, "proposed"), a_row("else", 11, note="No.")
     values = {"old": LOW, "ours": HIGH, "else": LOW}
@@ -179,7 +187,7 @@ def test_a_claim_whose_premise_does_not_hold_is_not_tested_though_it_was_measure
     found = matrix(shown, leaderboard([shown]).claims[shown.asked.name])
     assert ([column.key for column in found.untested], found.lines, found.bare) == (["a"], [], 1)
     page = Reading(pages(leaderboard([shown]))["tables/p-t-small"]).text
-    assert "No claim was tested on G R@1" in page
+    assert "No other comparison was tested on G R@1" in page
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
