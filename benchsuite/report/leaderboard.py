@@ -1,7 +1,7 @@
 """All that the site shows, computed when a page asks for it and remembered."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.requests import REGIMES
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
+from benchsuite.report.claim_lines import ClaimLine
 from benchsuite.report.origin import data_of
 
 
@@ -166,6 +167,17 @@ class Leaderboard:
         every = (one for found in self.comparisons.values() for one in found)
         return [one for one in every if one.row.method == method != one.reference.method]
 
+    def looked_at(self, one: Against) -> ClaimLine | None:
+        """The headline claim on the same runs, if people say what they looked at before they published its verdict."""
+        return self._looked_at.get((_runs(one.row.records.values()), _runs(one.reference.records.values())))
+
+    @cached_property
+    def _looked_at(self) -> Mapping[tuple[frozenset[str], frozenset[str]], ClaimLine]:
+        said = [
+            ClaimLine(view, judged) for view in self.views for judged in self.claims[view.asked.name] if judged.remark
+        ]
+        return {_both(line): line for line in said}
+
     @cached_property
     def methods(self) -> Mapping[str, MethodSummary]:
         """Every method of a row or a run, by name."""
@@ -173,3 +185,13 @@ class Leaderboard:
         rows = by_key((row.method, (view, row)) for view in self.views for row in view.rows if row.method)
         cards = {name: methods.card(name) if name in methods else None for name in sorted({*records, *rows})}
         return {n: MethodSummary(n, card, records.get(n, []), rows.get(n, [])) for n, card in cards.items()}
+
+
+def _both(line: ClaimLine) -> tuple[frozenset[str], frozenset[str]]:
+    """The runs of a claim's row, and those of its reference."""
+    ours, theirs = (line.view.row(key) for key in (line.claim.row, line.claim.reference))
+    return _runs(ours.records if ours else ()), _runs(theirs.records if theirs else ())
+
+
+def _runs(records: Iterable[Record]) -> frozenset[str]:
+    return frozenset(record.run_id for record in records)

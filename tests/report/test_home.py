@@ -82,6 +82,16 @@ def test_a_table_in_two_regimes_and_at_two_scales_is_one_table(make_record: Make
     assert "1 table of 1 paper" in page
 
 
+def test_what_was_looked_at_is_led_to_wherever_the_same_runs_are_judged(make_record: MakeRecord) -> None:
+    shown = view(make_record)
+    (record, *_) = shown.rows[0].records
+    runs = [one for row in shown.rows for one in row.records]
+    said = replace(shown, remarks={line(shown).claim.name: "The search."})
+    for views, marked in (([said], True), ([shown], False)):
+        found = pages(leaderboard(views, runs))
+        assert ('aria-label="what was looked at"' in found[f"compare/{record.setup_id}"]) == marked
+
+
 def test_a_papers_claims_stand_beside_what_a_second_laboratory_says_of_them(make_record: MakeRecord) -> None:
     first, second = (view(make_record, first=number) for number in (0, 100))
     emoji = view(make_record, scale="emoji")
