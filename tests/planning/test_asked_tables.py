@@ -35,6 +35,22 @@ def test_data_choose_the_quickest_recipe_that_searches(data: str, methods: list[
     assert recipe_for(data, methods) == recipe
 
 
+@pytest.mark.parametrize("name", [name for name in recipe_names() if read_recipe(name).tuning])
+def test_methods_are_judged_first_by_what_their_searches_chose_by(name: str) -> None:
+    recipe = read_recipe(name)
+    assert recipe.tuning is not None
+    chosen_by = recipe.tuning.protocols[recipe.tuning.measure.partition(".")[0]]
+    alike = [
+        each
+        for each in recipe.primary
+        if (protocol := recipe.protocols.get(each))
+        and protocol.task == chosen_by.task
+        and all(protocol.options.get(key) == chosen_by.options.get(key) for key in ("classes", "k"))
+    ]
+    table = Table.model_validate(comparison(["infonce", "ts"], "some", name, recipe))
+    assert not alike or table.columns[0].measure in {f"{each}.{recipe.primary[each].metric}" for each in alike}
+
+
 def test_a_model_that_is_given_chooses_the_recipe_that_takes_one() -> None:
     assert recipe_for("pairs", ["infonce"], pretrained=True) == "finetune-tiny"
 

@@ -169,6 +169,9 @@ def test_claims_without_a_number_of_ours_have_their_own_table_with_a_line_for_ea
         assert len(line.claims) == 1 or not any(c.claim.headline for c in line.claims)
         assert line.columns in missed.text
     assert f"Nothing was compared for {len(missing)} claims" in missed.text
+    further = next(one for one in missing if not one.claim.headline)
+    assert len(untested([further, further])) == 1
+    assert len(untested([further, replace(further, verdict=replace(further.verdict, reason="another"))])) == 2
 
 
 def test_what_could_be_tested_in_no_regime_is_one_line_and_else_says_in_which(make_record: MakeRecord) -> None:
