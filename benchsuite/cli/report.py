@@ -34,8 +34,8 @@ def report(
     owner = Owner(title or Owner.title, text or title or Owner.text, link)
     board = Leaderboard.of(read, owner)
     site = write_site(folder, board)
-    papers_tables = {view.asked.table for view in read.views}
-    numbers = {"table": len(papers_tables), "run": len(read.contents.records), "page": site.pages}
+    measured = {view.asked.table for view in read.views}
+    numbers = {"table": len(measured), "run": len(read.contents.records), "page": site.pages}
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     outside = {record.run_id for one in board.boards for record in one.outside}
     if outside and read.views:

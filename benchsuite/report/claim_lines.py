@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView, grouped
 from benchsuite.canonical import short_digest
@@ -71,8 +72,12 @@ class ClaimLine:
     @property
     def row_notes(self) -> Sequence[str]:
         """What the table says of its two rows, such as what the paper does not print."""
-        rows = (self.view.row(key) for key in (self.claim.row, self.claim.reference))
-        return [f"{row.label}: {row.note}" for row in rows if row and row.note]
+        return [f"{row.label}: {row.note}" for row in self.table_rows if row and row.note]
+
+    @property
+    def table_rows(self) -> Sequence[TableRow | None]:
+        """Row and reference as the table has them; none where one was not asked for."""
+        return [self.view.row(key) for key in (self.claim.row, self.claim.reference)]
 
     @property
     def claim(self) -> Claim:

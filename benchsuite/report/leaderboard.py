@@ -189,7 +189,7 @@ class Leaderboard:
 
 def _both(line: ClaimLine) -> tuple[frozenset[str], frozenset[str]]:
     """The runs of a claim's row, and those of its reference."""
-    ours, theirs = (line.view.row(key) for key in (line.claim.row, line.claim.reference))
+    ours, theirs = line.table_rows
     return _runs(ours.records if ours else ()), _runs(theirs.records if theirs else ())
 
 

@@ -15,6 +15,7 @@ from benchsuite.report.claim_lines import ClaimForest, ClaimLine, forests
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.method_lines import by_role, cost_range, first_measures
 from benchsuite.report.origin import REAL, Origin, data_of
+from benchsuite.setup import REFERENCES
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,17 @@ class Overview:
     boards: Sequence[Board]
     """Those on real data first."""
     lines: Sequence[OverviewLine]
+
+    @property
+    def question(self) -> str:
+        """The command that asks about the first method on data of one's own; "" of texts alone, or without one."""
+        towers = self.boards[0].setup.towers
+        first = next((line.method for line in self.lines if line.method != REFERENCES[towers]), "")
+        return (
+            f"benchsuite compare {REFERENCES[towers]} {first} --data {towers}s=FOLDER"
+            if first and towers != "text"
+            else ""
+        )
 
     def task(self, board: Board) -> PrimaryMeasure:
         return next(task for task in board.tasks if task.better != "neither")
