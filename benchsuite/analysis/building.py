@@ -17,6 +17,7 @@ from benchsuite.folders import built_in_tables, table_files
 from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.papers.claim import claims_of
+from benchsuite.papers.schema import row_name
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
 from benchsuite.records.contents import Contents, Done, built_in_again
@@ -24,7 +25,7 @@ from benchsuite.records.names import REMARKS, TABLES
 from benchsuite.records.remarks import Remark, remarks_on
 from benchsuite.records.requests import TableRequest, file_digest
 from benchsuite.records.schema import Record
-from benchsuite.setup import NOTHING
+from benchsuite.setup import NOTHING, Setup
 
 NOT_PRINTED = "Not in the paper's table."
 
@@ -52,14 +53,15 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
     """The same; of what had to be skipped the tables alone."""
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = []
-    read, stored = cache(lambda name: read_table(name, contents.tables)), _Stored(contents)
+    stored, read = _Stored(contents), cache(lambda name: read_table(name, contents.tables))
+    recipe_of = cache(lambda name: read_recipe(name, contents.recipes))
     for asked in contents.requests:
         try:
             of_paper = [read(name) for name in same_paper(asked.table, contents.tables)]
             table = read(asked.table)
             require_known("scale", asked.scale, table.recipes, f"{TABLES}/{asked.name}.json: {table.name}: ")
             name = table.recipes[asked.scale]
-            recipe = read_recipe(name, contents.recipes)
+            recipe = recipe_of(name)
             found = list(find_rows(table, asked, recipe, stored))
             parts = ((one.row.backbone, runs) for one in found for runs in one.parts.values())
             records = by_key((backbone, record) for backbone, runs in parts for record in runs.values())
@@ -92,6 +94,7 @@ class _Stored:
 
     def __init__(self, contents: Contents) -> None:
         self.records, self.reasons = contents.records.values(), dict[str, str]()
+        self.titles = {record.method.name: record.method.title for record in self.records}
         self.by_method: defaultdict[str, list[Record]] = defaultdict(list)
         self.unfinished: defaultdict[str, list[Done]] = defaultdict(list)
         for record in self.records:
@@ -103,9 +106,10 @@ class _Stored:
 
 def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored) -> Iterator[FoundRow]:
     """The rows that were asked for, those of the table and added ones, each with all of its runs."""
-    rows = {*asked.rows}
-    titles = {record.method.name: record.method.title for record in stored.records}
-    for row, longer in [*((row, 1.0) for row in table.rows if row.name in rows), *added_rows(asked.added, titles)]:
+    setups = defaultdict[str, dict[str, Setup | None]](dict)
+    wanted_rows = {*asked.rows}
+    own = [(row, 1.0) for row in table.rows if row.name in wanted_rows]
+    for row, longer in [*own, *added_rows(asked.added, stored.titles)]:
         if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
             yield FoundRow(row, {}, reason)
             continue
@@ -115,7 +119,8 @@ def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored
             if reason := recipe.lacks(part.variant):
                 gaps.append(reason)
                 continue
-            wanted = RowRuns(table, asked, recipe, row, part, longer)
+            towers = row_name((row.backbone, row.variant, part.variant))
+            wanted = RowRuns(table, asked, recipe, row, part, longer, setups[towers])
             found = wanted.among(stored.by_method[row.method])
             failed = wanted.among(stored.unfinished[row.method])
             reasons = {seed: stored.reasons[tried[0].run_id] for seed, tried in failed.items() if seed not in found}

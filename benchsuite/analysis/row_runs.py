@@ -32,7 +32,7 @@ class RowRuns:
     part: TablePart
     longer: float = 1.0
     _setups: dict[str, Setup | None] = field(default_factory=dict)
-    """By setup_id: the setup as the recipe gives it, if it is that."""
+    """By setup_id: the setup as the recipe gives it, if it is that. Rows of the same towers may share it."""
 
     def among(self, done: Iterable[D]) -> dict[int, list[D]]:
         """By replicate, the current version's and then the last one first."""
@@ -65,6 +65,15 @@ class RowRuns:
         return self.row.options(own_part(self.row, self.longer, self.part))
 
     @cached_property
+    def _stated(self) -> dict[str, Any]:
+        """All hyper-parameters of the row's method, which is registered here."""
+        return complete(methods.card(self.row.method or ""), self.options)
+
+    @cached_property
+    def _temperatures(self) -> set[str]:
+        return {each.name for each in methods.card(self.row.method or "").fields if is_temperature(each)}
+
+    @cached_property
     def _searched(self) -> set[str]:
         """What is drawn for the row beside the learning rate; of a method that is registered here."""
         assert self.row.method is not None
@@ -84,14 +93,12 @@ class RowRuns:
         """Of another version, or where its plugin is not loaded, what the row states is all that is known."""
         if (tuned.trials if tuned else 0) != self.asked.trials or (method.learning_rate is None) != (tuned is None):
             return False
-        searched, temperatures, stated = set(tuned.searched if tuned else ()), set(), dict(self.options)
-        if method.name in methods:
-            card = methods.card(method.name)
-            temperatures = {each.name for each in card.fields if is_temperature(each)}
-            if version_state(method) == "current":
-                stated = complete(card, stated)
-                if searched != self._searched or method.hyperparameters.keys() != stated.keys():
-                    return False
+        searched, stated = set(tuned.searched if tuned else ()), self.options
+        temperatures = self._temperatures if method.name in methods else set()
+        if version_state(method) == "current":
+            stated = self._stated
+            if searched != self._searched or method.hyperparameters.keys() != stated.keys():
+                return False
         factor = self.recipe.temperature_factor
         return (self.asked.regime == "tuned" or not searched) and all(
             canonical(method.hyperparameters.get(name)) == canonical(value * factor if name in temperatures else value)

@@ -33,7 +33,7 @@ class Cell:
     @cached_property
     def values(self) -> Mapping[int, float]:
         """Ours, by seed; of runs that measured it."""
-        found = {seed: record.values().get(self.measure or "") for seed, record in self.records.items()}
+        found = {seed: record.value(self.measure or "") for seed, record in self.records.items()}
         return {seed: value for seed, value in found.items() if value is not None}
 
     @property

@@ -71,7 +71,7 @@ def track_agreements(views: Sequence[TableView]) -> list[TrackAgreement]:
 def _primary_values(view: TableView, records: Sequence[Record]) -> Iterator[tuple[str, BySeed]]:
     for protocol, stated in view.setting.primary.items():
         measure = f"{protocol}.{stated.metric}"
-        found = {record.seed: record.values().get(measure) for record in records}
+        found = {record.seed: record.value(measure) for record in records}
         if values := {seed: value for seed, value in found.items() if value is not None}:
             yield measure, values
 

@@ -191,6 +191,13 @@ class Record(Part):
         """By "protocol.metric"."""
         return {f"{number.protocol}.{number.metric}": number.value for number in self.numbers()}
 
+    def value(self, measure: str) -> float | None:
+        """That of "protocol.metric"; none where the run did not measure it."""
+        protocol, _, metric = measure.rpartition(".")
+        if not (result := self.results.get(protocol)):
+            return None
+        return result.measures.get(metric, result.metrics.get(metric))
+
     @classmethod
     def seal(cls, **content: Any) -> Self:
         """A record from its content, with identities and digest filled in; refused if it contradicts itself."""

@@ -5,7 +5,8 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -129,7 +130,8 @@ def read_trials(file: Path) -> TrialsFile:
         about = parse_text(text.decode())
         if about.pop("format", None) != FORMAT:
             raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
-        content = TrialsFile(**about, trials=[_from_row(row) for row in rows])
+        parsed = cache(parse_text)  # most texts are those of other trials, too
+        content = TrialsFile(**about, trials=[_from_row(row, parsed) for row in rows])
     except OSError as error:
         raise RecordError(f"{file} is not a file of trials: {reason_of(error)}.") from error
     except (ArithmeticError, AttributeError, KeyError, MemoryError, TypeError, ValueError) as error:
@@ -202,9 +204,9 @@ def trials_digest(trials: Iterable[Trial]) -> str:
     return digest([[trial.run_id, trial.score] for trial in sorted(trials, key=lambda trial: trial.number)])
 
 
-def _from_row(row: Mapping[str, Any]) -> Trial:
+def _from_row(row: Mapping[str, Any], parsed: Callable[[str], Any]) -> Trial:
     texts = ("method", "fixed", "metrics", "cost", "digests", "environment")
-    trial = Trial.model_validate({**row, **{name: parse_text(row[name]) for name in texts}})
+    trial = Trial.model_validate({**row, **{name: parsed(row[name]) for name in texts}})
     if problem := next(wrong_kinds(trial.cost, trial.environment), None):
         raise ValueError(problem)
     return trial

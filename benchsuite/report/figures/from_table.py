@@ -225,6 +225,7 @@ def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterato
     tuned = [one for one in file.trials if (one.method.name, one.regime, one.method.longer) == (method, "tuned", 1)]
     searches = by_subject([file.model_copy(update={"trials": tuned})]).values()
     chosen = [trial for found in searches if (trial := best(found))]
+    best_of_all = {id(trial) for trial in chosen}
     for name in temperatures(chosen[0].method) if chosen else ():
         trials = [trial for trial in tuned if trial.score is not None and _value(trial, name) > 0]
         values = sorted(_value(trial, name) for trial in chosen)
@@ -235,7 +236,7 @@ def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterato
             tower = view.stand_in(label) if view else label
             own = [trial for trial in trials if trial.label == label]
             traces += [_trace(tower, "trial", style, name, own)]
-            traces += [_trace(tower, "best", style, name, [trial for trial in own if trial in chosen])]
+            traces += [_trace(tower, "best", style, name, [trial for trial in own if id(trial) in best_of_all])]
         title = f"{spoken(name)} against the score on {file.recipe}"
         caption = (
             f"Small: a trial, by {file.rule['measure']}; large: the best of each of {len(chosen)} searches, with "
