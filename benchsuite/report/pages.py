@@ -55,12 +55,13 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 
     yield page("index", "Leaderboard", "home.html", home)
     for views in leaderboard.by_place.values():
-        yield page(table_page(views[0]), f"{views[0].table.title} ({where(views)})", "table.html", table, views)
+        title = f"{views[0].asked.table}: {views[0].table.title} ({where(views)})"
+        yield page(table_page(views[0]), title, "table.html", table, views)
         if items.asked_of(views):
             title = f"Single queries of {views[-1].asked.table} ({where(views[-1:])})"
             yield page(items_page(views[0]), title, "items.html", items.values, views)
     for name, method in leaderboard.methods.items():
-        yield page(page_name("methods", name), method.title, "method.html", method_page.values, method)
+        yield page(page_name("methods", name), f"Method {method.title}", "method.html", method_page.values, method)
     for (paper, scale), views in leaderboard.by_paper.items():
         title = f"Claims of {paper} ({', '.join(filter(None, (scale, stand_ins(views))))})"
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)

@@ -11,10 +11,13 @@ from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.pages import Page, all_pages, table_page
 from benchsuite.report.render import render
+from benchsuite.report.words import index, words
 from benchsuite.workers import spread
 
 STATIC = Path(__file__).parent / "static"
 LOCK = ".lock"
+PAGES = "static/pages.js"
+"""What a search over all pages looks in."""
 WRITTEN = ".written"
 """Names the files of the last build, a line each: what the next one does not write again goes."""
 BUILDING_SECONDS = 600.0
@@ -50,6 +53,9 @@ def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
         _ = leaderboard.claims, leaderboard.added, leaderboard.costs, leaderboard.methods
         for files in spread(lambda page: write_page(folder, page, names), pages, few=FEW_PAGES):
             written += files
+        texts = ((page, (folder / f"{page.name}.html").read_text("utf-8")) for page in [*pages[1:], pages[0]])
+        found = index((page.name, page.title, words(text)) for page, text in texts)
+        written.append(_write(folder, PAGES, found.encode()))
         list_ = folder / WRITTEN
         before = list_.read_text("utf-8").splitlines() if list_.is_file() else []
         now, whole = {folder / name for name in written}, folder.resolve()

@@ -1,3 +1,4 @@
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,6 +44,19 @@ def test_every_address_in_the_folder_leads_somewhere(tmp_path: Path, make_record
             there = (page.parent / file).resolve() if file else page
             assert there.is_file(), f"{page}: {address}"
             assert not anchor or anchor in found[there].ids, f"{page}: {address}"
+
+
+def test_a_search_over_all_pages_looks_in_each_of_them_and_in_the_first_page_last(
+    tmp_path: Path, make_record: MakeRecord
+) -> None:
+    written = write_site(tmp_path, board(make_record))
+    pages = json.loads((tmp_path / site.PAGES).read_text("utf-8").removeprefix("const PAGES = ").removesuffix(";\n"))
+    assert {tmp_path / f"{name}.html" for name, *_ in pages} == {*tmp_path.rglob("*.html")}
+    assert len(pages) == written.pages
+    assert pages[-1][0] == "index"
+    title, words = next(rest for name, *rest in pages if name == f"tables/{NAME}")
+    assert title.startswith("temo/table1: ")
+    assert {"infonce", "mscoco"} <= {*words.split()}
 
 
 def test_pages_have_the_title_text_and_link_of_their_owner(tmp_path: Path, make_record: MakeRecord) -> None:

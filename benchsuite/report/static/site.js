@@ -1,6 +1,8 @@
-// Sort, search, filter and hide columns, with the state in the address; copy buttons; comparison of two methods.
+// Sort, search, filter and hide columns, with the state in the address; copy buttons; comparison of two methods; a
+// search over all pages.
 "use strict";
 (() => {
+  const own = document.currentScript.src;
   const make = (tag, attributes = {}, ...children) => {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -25,6 +27,8 @@
   // Cells with data-order sort by that number; cells without one come last in either direction.
   const byNumber = (sign) => (a, b) => (a === "" || b === "" ? (a === "") - (b === "") : sign * (a - b));
   DataTable.type("number-or-nothing", { order: { asc: byNumber(1), desc: byNumber(-1) } });
+
+  const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 
   function enhance(tools) {
     const id = tools.dataset.for;
@@ -52,7 +56,7 @@
     const texts = data.rows().nodes().toArray().map((row) => [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase());
     const search = make("input", { type: "search", value: address.get(`${id}.q`) ?? "" });
     const look = () => {
-      const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const wanted = wordsOf(search.value);
       data.search.fixed("words", wanted.length ? (_, __, row) => wanted.every((word) => texts[row].includes(word)) : null);
       address.set(`${id}.q`, search.value);
     };
@@ -266,6 +270,44 @@
     nav.append(button);
   }
 
+  // Pages with all the words that are typed, those first that have them in their title. The list of all words is loaded
+  // once somebody begins.
+  function searching(nav) {
+    const list = make("ul", { "aria-label": "Pages found", hidden: true });
+    const status = make("span", { role: "status", class: "unseen" });
+    const input = make("input", { type: "search", "aria-label": "Search all pages", placeholder: "Search", autocomplete: "off" });
+    const box = make("div", { class: "search" }, input, status, list);
+    const shown = 12;
+    const look = () => {
+      const wanted = wordsOf(input.value);
+      list.hidden = !wanted.length || typeof PAGES === "undefined";
+      if (list.hidden) { status.textContent = ""; return; }
+      const within = (text) => wanted.every((word) => text.includes(word));
+      const titled = ([name, title]) => within(`${title} ${name}`.toLowerCase());
+      const found = PAGES.filter(([name, title, words]) => within(`${title} ${name} ${words}`.toLowerCase()))
+        .sort((a, b) => titled(b) - titled(a));
+      const more = found.length > shown ? `${found.length - shown} more pages have these words.` : "";
+      status.textContent = found.length === 1 ? "1 page" : `${found.length} pages`;
+      list.replaceChildren(...found.slice(0, shown).map(([name, title]) => make("li", {},
+        make("a", { href: new URL(`../${name}.html`, own).href }, title))));
+      if (more || !found.length) list.append(make("li", { class: "quiet" }, more || "No page has all these words."));
+    };
+    const close = () => { list.hidden = true; };
+    input.addEventListener("focus", () => {
+      if (typeof PAGES === "undefined") document.head.append(make("script", { src: new URL("pages.js", own).href, onload: look }));
+      else look();
+    });
+    input.addEventListener("input", look);
+    box.addEventListener("keydown", ({ key, target }) => {
+      if (key === "Escape") { input.value = ""; input.focus(); look(); }
+      if (key === "Enter" && target === input) list.querySelector("a")?.click();
+    });
+    for (const leaving of ["pointerdown", "focusin"]) {
+      document.addEventListener(leaving, ({ target }) => { if (!box.contains(target)) close(); });
+    }
+    nav.append(box);
+  }
+
   // A place inside of something folded is unfolded when the address leads there; what a table needs is, on paper.
   function unfold() {
     for (let node = place(); node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
@@ -277,6 +319,7 @@
   });
   addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
 
+  searching(document.querySelector("header.site nav"));
   themes(document.querySelector("header.site nav"));
   document.querySelectorAll("table.data").forEach(addLabels);
   document.querySelectorAll(".tools[data-for]").forEach(enhance);
