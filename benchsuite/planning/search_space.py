@@ -59,6 +59,12 @@ class Coordinate:
         size = min(max(_short(self.low * (self.high / self.low) ** u), self.low), self.high)
         return size / (1 + size) if self.share else self.sign * (_short(size * centre) if self.times else size)
 
+    @property
+    def words(self) -> str:
+        """Its ends: `0.005 to 0.5`, or of a ratio `0.5 to 32 times tau`."""
+        low, high = sorted(_short(self.at(end)) for end in (0.0, 1.0))
+        return f"{low:.4g} to {high:.4g}{f' times {self.times}' if self.times else ''}"
+
 
 class Draw(NamedTuple):
     """What one trial has of its own."""
@@ -79,6 +85,14 @@ def space(card: Card, spread: float, fixed: Mapping[str, Any]) -> list[Coordinat
     centre = centre_of(card)
     coordinates = [each for field in drawn for each in _coordinate(field, centre, spread)]
     return sorted(coordinates, key=lambda each: each.stream != CENTRE)
+
+
+def ranges(card: Card) -> dict[str, str]:
+    """What a search draws of each number where a table fixes none, in words; nothing of a method that it refuses."""
+    try:
+        return {each.name: each.words for each in space(card, Tuning.model_fields["spread"].default, {})}
+    except UsageError:
+        return {}
 
 
 def centre_of(card: Card) -> FieldCard | None:

@@ -8,6 +8,7 @@ from benchsuite.analysis.against import outcomes, reference
 from benchsuite.grouping import by_key
 from benchsuite.papers.questions import acts_of
 from benchsuite.papers.reader import bibliography
+from benchsuite.planning.search_space import ranges
 from benchsuite.report.figures.from_table import sensitivity_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
@@ -27,10 +28,11 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         if row.method == method.name
     ]
     by_reference = by_key((one.reference.record.method.title, one) for one in own)
-    ranges = {title: cost_range(leaderboard.costs, several) for title, several in by_reference.items()}
+    cost_ranges = {title: cost_range(leaderboard.costs, several) for title, several in by_reference.items()}
     variants = by_gain(first_measures(variants))
     return {
         "method": method,
+        "ranges": ranges(method.card) if method.card else {},
         "acts": acts_of(method.card.about) if method.card else [],
         "found": found,
         "first": first,
@@ -42,7 +44,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "own": own,
         "first_counts": outcomes(first),
         "references": ", ".join(dict.fromkeys(one.reference.record.method.title for one in found)),
-        "cost_ranges": {title: known for title, known in ranges.items() if known},
+        "cost_ranges": {title: known for title, known in cost_ranges.items() if known},
         "claims": headline_claims(leaderboard, method.name),
         "beside": [
             board

@@ -21,6 +21,7 @@ from benchsuite.planning.search_space import (
     centre_of,
     draws,
     is_temperature,
+    ranges,
     shared,
     space,
 )
@@ -190,3 +191,21 @@ def test_few_digits_are_kept():
 def test_a_default_that_is_no_number_is_refused():
     with pytest.raises(UsageError, match=r"made: tuning needs a number as the default of real; it is 1 / 3"):
         space(card(real="1 / 3"), 8, {})
+
+
+@pytest.mark.parametrize("name", ["temo", "sogclr", "siglip", "byol"])
+def test_ranges_in_words_end_where_draws_do(name):
+    card = methods.card(name)
+    values = [drawn(card, number)[0] for number in range(MANY)]
+    assert ranges(card).keys() == values[0].keys()
+    for field, said in ranges(card).items():
+        ends, _, whole = said.partition(" times ")
+        low, high = sorted(abs(float(end)) for end in ends.split(" to "))
+        sizes = [abs(each[field]) / (each[whole] if whole else 1) for each in values]
+        assert low * 0.999 <= min(sizes) <= low * 1.1
+        assert high / 1.1 <= max(sizes) <= high * 1.001
+
+
+def test_what_no_search_draws_has_no_range():
+    assert ranges(card(share=0.5, bounded="1 / 3")) == {}
+    assert ranges(methods.card("temo")).keys() == {"tau", "tau_min", "tau_alpha"}

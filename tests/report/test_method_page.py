@@ -53,6 +53,12 @@ def test_a_method_says_when_it_acts_and_which_other_one_it_contains(board: Leade
     assert "infonce, at modulated = False, unimodal = none, schedule = none: with its values there" in text
 
 
+def test_each_hyper_parameter_says_what_searches_draw_of_it(board: Leaderboard) -> None:
+    text = " ".join(Reading(page_of(board, "methods/temo")).text.split())
+    assert "tau_alpha0.040.5 to 32 times taufloat" in text
+    assert "schedulequadratic–" in text
+
+
 def test_each_board_has_a_line_with_difference_and_verdict(board: Leaderboard) -> None:
     page, found = page_of(board, "methods/temo"), board.against("temo")
     text = " ".join(Reading(page).text.split())
