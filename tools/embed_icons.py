@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from embed_emoji import PIXELS, encoders, image_features, in_bytes, reduced, text_features
+from embed_emoji import PIXELS, encoders, for_readers, image_features, in_bytes, reduced, text_features
 
 from benchsuite.data.readers.pictures import Pictures, pictures_in
 
@@ -42,7 +42,9 @@ def write(pictures: Pictures, tower: Any, text_model: str, out: Path, pictures_a
     np.save(out / "images.npy", in_bytes(reduced(image_features(tower, pictures.images[shown]), KEPT_IMAGE)))
     np.save(out / "texts.npy", in_bytes(reduced(text_features(text_model, [c.name for c in concepts]), KEPT_TEXT)))
     np.save(out / "shown.npy", np.asarray([number[pictures.rows[i][1]] for i in shown], np.int16))
-    np.save(out / "galleries.npy", pairs([pictures.rows[i] for i in shown]))  # of each concept two images
+    held_out = pairs([pictures.rows[i] for i in shown])
+    np.save(out / "galleries.npy", held_out)  # of each concept two images
+    (out / "pictures.riff").write_bytes(b"".join(for_readers(pictures.images[shown], held_out)))
     np.save(out / "concepts.npy", described)  # of each concept the words of its name
     lines = ",\n".join(json.dumps(one.name) for one in concepts)
     (out / "words.json").write_text(f'{{"labels": [\n{lines}\n]}}\n', "utf-8")

@@ -130,6 +130,10 @@ class PairDataset(Options, ABC):
         """
         return ()
 
+    def in_pictures(self, split: str) -> Sequence[bytes]:
+        """For readers, of each image of a split a small picture of what it shows, as WebP; without them, none."""
+        return ()
+
     def split(self, name: str) -> Split:
         """The split of that name, or an error that lists the splits. Protocols of a run share it: it is read once."""
         if name not in self._known_splits:

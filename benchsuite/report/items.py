@@ -4,6 +4,7 @@ and what was retrieved first, where a record knows it.
 
 import math
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
@@ -70,8 +71,19 @@ def in_words(record: Record, split: str) -> Items:
         return ()
     used = record.setup.data
     dataset = datasets.get(used.name)(**used.options)
-    items: Items = dataset.in_words(split) if dataset.manifest().digest == used.digest else ()
-    return [(escape(shown), caption) for shown, caption in items]
+    if dataset.manifest().digest != used.digest:
+        return ()
+    items: Items = dataset.in_words(split)
+    pictures = dataset.in_pictures(split) or [b""] * len(items)
+    return [(drawn(picture, what), caption) for picture, (what, caption) in zip(pictures, items, strict=True)]
+
+
+def drawn(picture: bytes, what: str) -> Markup:
+    """A picture in the page itself; without one, what it shows in the reader's own font."""
+    if not picture:
+        return escape(what)
+    source = b64encode(picture).decode()
+    return Markup('<img src="data:image/webp;base64,{}" width="28" height="28" alt="{}">').format(source, what)
 
 
 @dataclass(frozen=True)

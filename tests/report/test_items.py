@@ -1,6 +1,7 @@
 """Single queries of a table, and the page of a track: what is told of test items, and of how much numbers vary."""
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,11 @@ RANKS = {"ours": (1, 1, 3, 9, 1), "old": (1, 4, 2, 1, 20)}
 WRONG = {"ours": 7, "old": 9}
 """So many places behind a query is the nearest wrong answer, where that is known."""
 EMOJI = datasets.get("emoji-features")()
+KNOWN = [
+    (items.drawn(picture, what), caption)
+    for picture, (what, caption) in zip(EMOJI.in_pictures("test"), EMOJI.in_words("test"), strict=True)
+]
+"""As pages show them."""
 
 
 @pytest.fixture
@@ -61,7 +67,8 @@ def board(make_record: MakeRecord, tmp_path: Path) -> Callable[..., Leaderboard]
 
 
 def words(page: str) -> str:
-    """Without tags."""
+    """Without tags, and what a picture shows in its place."""
+    page = re.sub('<img [^>]*alt="([^"]*)">', r"\1", page)
     return " ".join(re.sub("<[^>]+>", " ", page).split())
 
 
@@ -73,23 +80,21 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     (single,) = told(board())["singles"]
     assert (single.names, single.queries, single.seed) == (("ours", "old"), 1600, 0)
     assert list(single.counts) == [(seed, 1, 2, 1, 1596) for seed in (0, 1)]
-    known = EMOJI.in_words("test")
     first, second = single.alone
-    assert first == [(*known[n], ("1", None), (rank, None)) for n, rank in ((1, "4"), (4, "20"))]
-    assert second == [(*known[3], ("9", None), ("1", None))]
+    assert first == [(*KNOWN[n], ("1", None), (rank, None)) for n, rank in ((1, "4"), (4, "20"))]
+    assert second == [(*KNOWN[3], ("9", None), ("1", None))]
     asked = replace(single, images_ask=False).alone[1]
-    assert asked == [(*reversed(known[3]), ("9", None), ("1", None))], "a caption asks"
+    assert asked == [(*reversed(KNOWN[3]), ("9", None), ("1", None))], "a caption asks"
 
 
 def test_what_was_retrieved_first_is_told_where_records_know_it(board: Callable[..., Leaderboard]) -> None:
     (single,) = told(made := board(nearest=True))["singles"]
-    known = EMOJI.in_words("test")
-    assert single.alone[1] == [(*known[3], ("9", known[10][::-1]), ("1", known[12][::-1]))]
-    assert replace(single, images_ask=False).alone[1][0].ours.wrong == known[10], "a caption finds a picture"
+    assert single.alone[1] == [(*KNOWN[3], ("9", KNOWN[10][::-1]), ("1", KNOWN[12][::-1]))]
+    assert replace(single, images_ask=False).alone[1][0].ours.wrong == KNOWN[10], "a caption finds a picture"
     ours, theirs = single.found[0]
     assert not replace(single, found={0: (ours, theirs._replace(nearest=None))}).knows_first, "one row's alone"
     text = words(pages(made)["items/p-t-small"])
-    assert f"{known[3][1]} 9 {known[10][1]} {known[10][0]} 1 the right answer" in text
+    assert f"{KNOWN[3][1]} 9 {KNOWN[10][1]} {words(KNOWN[10][0])} 1 the right answer" in text
     assert "First with ours" in text
     assert "First with ours" not in words(pages(board())["items/p-t-small"])
 
@@ -154,7 +159,15 @@ def test_items_of_other_data_are_not_told(board: Callable[..., Leaderboard]) -> 
 def test_joined_characters_of_an_emoji_stay_joined(board: Callable[..., Leaderboard]) -> None:
     joined = [shown for shown, _ in EMOJI.in_words("test")[:24] if "\N{ZERO WIDTH JOINER}" in shown]
     assert joined
-    assert all(f">{shown}</span>" in pages(board())["tracks/small"] for shown in joined)
+    assert all(f'alt="{shown}"></span>' in pages(board())["tracks/small"] for shown in joined)
+
+
+def test_an_item_is_its_picture_and_without_one_what_it_shows(board: Callable[..., Leaderboard]) -> None:
+    first, second = EMOJI.in_pictures("test")[:2]
+    page = pages(board())["tracks/small"]
+    assert page.index(b64encode(first).decode()) < page.index(b64encode(second).decode())
+    assert items.drawn(b"", '<"') == "&lt;&#34;"
+    assert 'alt="&lt;&#34;">' in items.drawn(first, '<"')
 
 
 def test_a_track_says_how_much_rows_and_their_differences_vary(make_runs: Callable[..., dict[int, Record]]) -> None:

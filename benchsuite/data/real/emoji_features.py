@@ -1,7 +1,7 @@
 """`emoji-features` and `icons-features`: the included real data, pictures and their names through frozen encoders."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -71,6 +71,13 @@ class PicturesInStyles(PairDataset):
         captions = VectorLists(texts, text, np.full(len(rows), counts), Noise(self.noise, views, self.seed + 2**63))
         return Split(split, vectors.reshape(len(rows), views, -1), captions, captions, self.labels(concept))
 
+    def in_pictures(self, split: str) -> Sequence[bytes]:
+        """The concept in one of its styles, not always the image's."""
+        held_out = self._concept[numbers_in(self.folder / "galleries.npy")[:, 0]].tolist()
+        drawn = dict(zip(held_out, in_a_row((self.folder / "pictures.riff").read_bytes()), strict=True))
+        concepts = self._concept[self._rows[split]].tolist()
+        return [drawn[one] for one in concepts] if drawn.keys() >= {*concepts} else ()
+
     def labels(self, concept: Positions) -> dict[str, NDArray[np.int64]]:
         """Classes of images, from the concepts that they show."""
         return {}
@@ -110,11 +117,23 @@ class PicturesInStyles(PairDataset):
         return galleries
 
 
+def in_a_row(content: bytes) -> Iterator[bytes]:
+    """WebP files that follow each other: each begins with RIFF and its length, which is even."""
+    while content:
+        end = 8 + int.from_bytes(content[4:8], "little")
+        yield content[:end]
+        content = content[end:]
+
+
 @register_dataset(
     "emoji-features",
     title="Emoji, features",
     license="Apache-2.0 (Noto, Firefox OS, both encoders), MIT (Fluent, words), CC BY 4.0 (Twemoji, EmojiOne)",
-    credit=("docs/emoji-features.md names all authors, and what was changed",),
+    credit=(
+        "pictures by Google (Noto), Microsoft (Fluent), Twitter and other contributors (Twemoji), Ranks.com and the "
+        "EmojiTwo community (EmojiOne), Mozilla (Firefox OS), reduced",
+        "docs/emoji-features.md has links, and what was changed",
+    ),
     download=False,
     in_words=True,
 )
@@ -173,8 +192,13 @@ class EmojiFeatures(PicturesInStyles):
     "icons-features",
     title="Icons, features",
     license="Apache-2.0 (Material, Carbon, both encoders), MIT (Tabler, Phosphor), CC BY 3.0 (Game Icons)",
-    credit=("docs/emoji-features.md names all authors, and what was changed",),
+    credit=(
+        "icons by Pictogrammers, Google, IBM, Paweł Kuna, Phosphor Icons, and Lorc, Delapouite and contributors (Game "
+        "Icons), reduced",
+        "docs/emoji-features.md has links, and what was changed",
+    ),
     download=False,
+    in_words=True,
 )
 class IconsFeatures(PicturesInStyles):
     """Icons of six sets and their names, as vectors of frozen encoders.
@@ -186,3 +210,8 @@ class IconsFeatures(PicturesInStyles):
     """
 
     folder: ClassVar = ICONS
+
+    def in_words(self, split: str) -> Sequence[tuple[str, str]]:
+        """The name twice: an icon has no other words."""
+        labels = self._words["labels"]
+        return [(labels[one], labels[one]) for one in self._concept[self._rows[split]].tolist()]
