@@ -93,14 +93,15 @@ def write(pictures: Pictures, tower: Any, text_model: str, out: Path, kept: int 
     texts = [text for concept in concepts for text in (concept.name, tagged(concept))]
     prompts = [template.format(name) for own in words.values() for name in own for template in TEMPLATES]
     encoded = in_bytes(text_features(text_model, [*texts, *prompts]))
+    drawings = pictures.images[shown]
     out.mkdir(parents=True, exist_ok=True)
-    np.save(out / "images.npy", in_bytes(reduced(image_features(tower, pictures.images[shown]), kept)))  # [N, kept]
+    np.save(out / "images.npy", in_bytes(reduced(image_features(tower, drawings), kept)))  # [N, kept]
     np.save(out / "texts.npy", encoded[: len(texts)])  # of each emoji its label, then its tags
     np.save(out / "prompts.npy", encoded[len(texts) :].reshape(-1, len(TEMPLATES), encoded.shape[1]))
     np.save(out / "shown.npy", np.asarray([concept for concept, _, _ in rows], np.int16))  # the emoji of each image
     held_out = galleries(rows)
     np.save(out / "galleries.npy", held_out)  # of each emoji that can be held out its images, by style
-    (out / "pictures.riff").write_bytes(b"".join(for_readers(pictures.images[shown], held_out)))
+    (out / "pictures.riff").write_bytes(b"".join(for_readers(drawings, held_out)))
     np.save(out / "concepts.npy", described(concepts, names))  # of each emoji its group, subgroup and tags
     lines = {**words, "templates": TEMPLATES, "labels": [concept.name for concept in concepts]}
     text = ",\n".join(f"{json.dumps(key)}: {json.dumps(own, ensure_ascii=False)}" for key, own in lines.items())

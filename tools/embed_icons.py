@@ -38,13 +38,14 @@ def write(pictures: Pictures, tower: Any, text_model: str, out: Path, pictures_a
     for row, one in zip(described, concepts, strict=True):
         own = list(dict.fromkeys(words[word] for word in one.name.split()))
         row[: len(own)] = own
+    drawings = pictures.images[shown]
     out.mkdir(parents=True, exist_ok=True)
-    np.save(out / "images.npy", in_bytes(reduced(image_features(tower, pictures.images[shown]), KEPT_IMAGE)))
+    np.save(out / "images.npy", in_bytes(reduced(image_features(tower, drawings), KEPT_IMAGE)))
     np.save(out / "texts.npy", in_bytes(reduced(text_features(text_model, [c.name for c in concepts]), KEPT_TEXT)))
     np.save(out / "shown.npy", np.asarray([number[pictures.rows[i][1]] for i in shown], np.int16))
     held_out = pairs([pictures.rows[i] for i in shown])
     np.save(out / "galleries.npy", held_out)  # of each concept two images
-    (out / "pictures.riff").write_bytes(b"".join(for_readers(pictures.images[shown], held_out)))
+    (out / "pictures.riff").write_bytes(b"".join(for_readers(drawings, held_out)))
     np.save(out / "concepts.npy", described)  # of each concept the words of its name
     lines = ",\n".join(json.dumps(one.name) for one in concepts)
     (out / "words.json").write_text(f'{{"labels": [\n{lines}\n]}}\n', "utf-8")

@@ -17,7 +17,6 @@ from benchsuite.folders import built_in_tables, table_files
 from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.papers.claim import claims_of
-from benchsuite.papers.schema import row_name
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
 from benchsuite.records.contents import Contents, Done, built_in_again
@@ -53,7 +52,7 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
     """The same; of what had to be skipped the tables alone."""
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = []
-    stored, read = _Stored(contents), cache(lambda name: read_table(name, contents.tables))
+    read, stored = cache(lambda name: read_table(name, contents.tables)), _Stored(contents)
     recipe_of = cache(lambda name: read_recipe(name, contents.recipes))
     for asked in contents.requests:
         try:
@@ -106,7 +105,7 @@ class _Stored:
 
 def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored) -> Iterator[FoundRow]:
     """The rows that were asked for, those of the table and added ones, each with all of its runs."""
-    setups = defaultdict[str, dict[str, Setup | None]](dict)
+    setups = defaultdict[tuple[str, str, str], dict[str, Setup | None]](dict)
     wanted_rows = {*asked.rows}
     own = [(row, 1.0) for row in table.rows if row.name in wanted_rows]
     for row, longer in [*own, *added_rows(asked.added, stored.titles)]:
@@ -119,7 +118,7 @@ def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored
             if reason := recipe.lacks(part.variant):
                 gaps.append(reason)
                 continue
-            towers = row_name((row.backbone, row.variant, part.variant))
+            towers = row.backbone, row.variant, part.variant
             wanted = RowRuns(table, asked, recipe, row, part, longer, setups[towers])
             found = wanted.among(stored.by_method[row.method])
             failed = wanted.among(stored.unfinished[row.method])

@@ -62,7 +62,7 @@ class Coordinate:
     @property
     def words(self) -> str:
         """Its ends: `0.005 to 0.5`, or of a ratio `0.5 to 32 times tau`."""
-        low, high = sorted(_short(self.at(end)) for end in (0.0, 1.0))
+        low, high = sorted(map(self.at, (0.0, 1.0)))
         return f"{low:.4g} to {high:.4g}{f' times {self.times}' if self.times else ''}"
 
 
@@ -88,7 +88,10 @@ def space(card: Card, spread: float, fixed: Mapping[str, Any]) -> list[Coordinat
 
 
 def ranges(card: Card) -> dict[str, str]:
-    """What a search draws of each number where a table fixes none, in words; nothing of a method that it refuses."""
+    """What a search draws of each number where a table fixes none, in words; none if the method cannot be searched.
+
+    At the usual spread; a method may refuse some of it.
+    """
     try:
         return {each.name: each.words for each in space(card, Tuning.model_fields["spread"].default, {})}
     except UsageError:

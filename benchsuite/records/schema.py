@@ -180,7 +180,7 @@ class Record(Part):
         return frozenset(part for name, part in READ_BY_SOME.items() if part and name not in self.digests)
 
     def numbers(self) -> Iterator[StoredNumber]:
-        """All numbers of the run. Pages and data frames read numbers only through this."""
+        """All numbers of the run."""
         for name, result in self.results.items():
             for metric, value in result.metrics.items():
                 yield StoredNumber(name, result.task, metric, "metric", value)

@@ -1,4 +1,4 @@
-"""What a search over all pages looks in: of each its title, and the words of its headings and of its tables' heads."""
+"""What a search over all pages looks in: of each its title, and the words of its headings, captions and table heads."""
 
 import html
 import json
@@ -6,17 +6,14 @@ import re
 from collections.abc import Iterable
 
 NAMED = re.compile(r"<(h[1-4]|th|figcaption)\b[^>]*>(.*?)</\1>", re.DOTALL)
+SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
-EXPLAINED = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-LANGUAGE = re.compile(r"[^\W\d_]")
-"""A letter: numbers alone are not looked for."""
 
 
 def words(page: str) -> str:
-    """The words of a page's headings, each once, in small letters."""
-    found = (TAG.sub(" ", EXPLAINED.sub(" ", match[2])) for match in NAMED.finditer(page))
-    every = " ".join(html.unescape(text) for text in found).lower().split()
-    return " ".join(dict.fromkeys(word for word in every if LANGUAGE.search(word)))
+    """The words of headings, captions of figures, and heads of rows and columns, each once, in small letters."""
+    found = (TAG.sub(" ", SVG.sub(" ", match[2])) for match in NAMED.finditer(page))
+    return " ".join(dict.fromkeys(" ".join(html.unescape(text) for text in found).lower().split()))
 
 
 def index(pages: Iterable[tuple[str, str, str]]) -> str:

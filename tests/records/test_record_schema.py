@@ -190,3 +190,5 @@ def test_numbers_are_metrics_and_measures_of_all_protocols(make_record: MakeReco
         StoredNumber("retrieval", "retrieval", "gap", "measure", 7.0),
     ]
     assert record.values() == {"retrieval.r1": 0.5, "retrieval.gap": 7.0}
+    assert {name: record.value(name) for name in record.values()} == record.values()
+    assert [record.value(name) for name in ("retrieval.r5", "other.r1", "r1", "")] == [None] * 4

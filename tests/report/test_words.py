@@ -5,13 +5,13 @@ import json
 from benchsuite.report.words import index, words
 
 
-def test_words_of_headings_and_of_heads_of_rows_and_columns_are_found_each_once() -> None:
+def test_words_of_headings_captions_and_heads_of_rows_and_columns_are_found_each_once() -> None:
     page = (
-        "<title>Not this</title><h2 id=a>Gains <i>of</i> TeMo</h2><p>not that</p>"
-        '<th scope="row"><a href="x">TeMo</a> &lt;b&gt; R&amp;D</th><td>1.5 nor here</td>'
-        "<th>R@1 12 <svg><text>drawn</text></svg></th>"
+        "<title>Not this</title><h2 id=a>Gains <i>of</i> TeMo</h2><p>not that</p><thead><tr>"
+        '<th scope="row"><a href="x">TeMo</a> &lt;b&gt; R&amp;D</th><td>1.5 nor here</td></thead>'
+        "<th>R@1 12 <svg><text>drawn</text></svg></th><svg><text>nor drawn</text></svg><figcaption>By step</figcaption>"
     )
-    assert words(page) == "gains of temo <b> r&d r@1"
+    assert words(page) == "gains of temo <b> r&d r@1 12 by step"
 
 
 def test_the_list_of_pages_is_a_script_of_plain_data() -> None:

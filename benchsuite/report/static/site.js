@@ -2,7 +2,7 @@
 // search over all pages.
 "use strict";
 (() => {
-  const own = document.currentScript.src;
+  const script = document.currentScript.src;
   const make = (tag, attributes = {}, ...children) => {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -270,40 +270,45 @@
     nav.append(button);
   }
 
-  // Pages with all the words that are typed, those first that have them in their title. The list of all words is loaded
-  // once somebody begins.
+  // Pages with all the words that are typed: first those called so, then those that have them in their title. The list of
+  // all pages' words is loaded once somebody begins.
   function searching(nav) {
+    const most = 12;
     const list = make("ul", { "aria-label": "Pages found", hidden: true });
     const status = make("span", { role: "status", class: "unseen" });
     const input = make("input", { type: "search", "aria-label": "Search all pages", placeholder: "Search", autocomplete: "off" });
-    const box = make("div", { class: "search" }, input, status, list);
-    const shown = 12;
+    const box = make("div", { class: "search", role: "search" }, input, status, list);
+    const hide = () => { list.hidden = true; list.replaceChildren(); status.textContent = ""; };
+    const show = (said, ...lines) => { list.hidden = false; list.replaceChildren(...lines); status.textContent = said; };
+    const line = (...content) => make("li", {}, ...content);
     const look = () => {
       const wanted = wordsOf(input.value);
-      list.hidden = !wanted.length || typeof PAGES === "undefined";
-      if (list.hidden) { status.textContent = ""; return; }
-      const within = (text) => wanted.every((word) => text.includes(word));
-      const titled = ([name, title]) => within(`${title} ${name}`.toLowerCase());
-      const found = PAGES.filter(([name, title, words]) => within(`${title} ${name} ${words}`.toLowerCase()))
-        .sort((a, b) => titled(b) - titled(a));
-      const more = found.length > shown ? `${found.length - shown} more pages have these words.` : "";
-      status.textContent = found.length === 1 ? "1 page" : `${found.length} pages`;
-      list.replaceChildren(...found.slice(0, shown).map(([name, title]) => make("li", {},
-        make("a", { href: new URL(`../${name}.html`, own).href }, title))));
-      if (more || !found.length) list.append(make("li", { class: "quiet" }, more || "No page has all these words."));
+      if (!wanted.length || typeof PAGES === "undefined") { hide(); return; }
+      const place = ([name, title, words]) => {
+        const own = title.toLowerCase(), whole = own.split(/[\s,:()]+/).filter(Boolean);
+        if (wanted.every((word) => whole.includes(word))) return whole.length - 1000;
+        return wanted.every((word) => own.includes(word)) ? 0 : wanted.every((word) => `${own} ${name} ${words}`.includes(word)) ? 1 : 2;
+      };
+      const found = PAGES.map((page) => [place(page), page]).filter(([at]) => at < 2).sort(([a], [b]) => a - b);
+      const links = found.slice(0, most).map(([, [name, title]]) => line(make("a", { href: new URL(`../${name}.html`, script).href }, title)));
+      const more = found.length - links.length;
+      if (more) links.push(line(`${more} more ${more === 1 ? "page has" : "pages have"} these words.`));
+      show(found.length === 1 ? "1 page" : `${found.length} pages`, ...(links.length ? links : [line("No page has all these words.")]));
     };
-    const close = () => { list.hidden = true; };
-    input.addEventListener("focus", () => {
-      if (typeof PAGES === "undefined") document.head.append(make("script", { src: new URL("pages.js", own).href, onload: look }));
-      else look();
-    });
-    input.addEventListener("input", look);
+    const begin = () => {
+      const failed = () => show("failed", line("The list of pages could not be loaded."));
+      const words = make("script", { src: new URL("pages.js", script).href, onerror: failed });
+      words.addEventListener("load", () => { if (box.contains(document.activeElement)) look(); });
+      document.head.append(words);
+    };
+    input.addEventListener("focus", begin, { once: true });
+    for (const kind of ["focus", "input"]) input.addEventListener(kind, look);
     box.addEventListener("keydown", ({ key, target }) => {
-      if (key === "Escape") { input.value = ""; input.focus(); look(); }
+      if (key === "Escape") { input.value = ""; input.focus(); hide(); }
       if (key === "Enter" && target === input) list.querySelector("a")?.click();
     });
     for (const leaving of ["pointerdown", "focusin"]) {
-      document.addEventListener(leaving, ({ target }) => { if (!box.contains(target)) close(); });
+      document.addEventListener(leaving, ({ target }) => { if (!box.contains(target)) hide(); });
     }
     nav.append(box);
   }
