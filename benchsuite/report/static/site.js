@@ -153,13 +153,18 @@
     table.classList.add("cards");
   }
 
+  // When the pointer or the keyboard goes elsewhere.
+  function onLeaving(box, then) {
+    for (const leaving of ["pointerdown", "focusin"]) {
+      document.addEventListener(leaving, ({ target }) => { if (!box.contains(target)) then(); });
+    }
+  }
+
   // A small menu over the page: closed by Escape and by going elsewhere.
   function folding(title, ...content) {
     const summary = make("summary", {}, title);
     const menu = make("details", {}, summary, make("div", {}, ...content));
-    for (const leaving of ["pointerdown", "focusin"]) {
-      document.addEventListener(leaving, ({ target }) => { if (!menu.contains(target)) menu.open = false; });
-    }
+    onLeaving(menu, () => { menu.open = false; });
     menu.addEventListener("keydown", ({ key }) => { if (key === "Escape") { menu.open = false; summary.focus(); } });
     return menu;
   }
@@ -284,13 +289,14 @@
     const look = () => {
       const wanted = wordsOf(input.value);
       if (!wanted.length || typeof PAGES === "undefined") { hide(); return; }
-      const place = ([name, title, words]) => {
+      const all = (within) => wanted.every((word) => within.includes(word));
+      const pages = PAGES.map(([name, title, words]) => {
         const own = title.toLowerCase(), whole = own.split(/[\s,:()]+/).filter(Boolean);
-        if (wanted.every((word) => whole.includes(word))) return whole.length - 1000;
-        return wanted.every((word) => own.includes(word)) ? 0 : wanted.every((word) => `${own} ${name} ${words}`.includes(word)) ? 1 : 2;
-      };
-      const found = PAGES.map((page) => [place(page), page]).filter(([at]) => at < 2).sort(([a], [b]) => a - b);
-      const links = found.slice(0, most).map(([, [name, title]]) => line(make("a", { href: new URL(`../${name}.html`, script).href }, title)));
+        return { name, title, length: whole.length, called: all(whole), titled: all(own), found: all(`${own} ${name} ${words}`) };
+      });
+      const found = pages.filter((page) => page.found)
+        .sort((a, b) => b.called - a.called || (a.called ? a.length - b.length : b.titled - a.titled));
+      const links = found.slice(0, most).map(({ name, title }) => line(make("a", { href: new URL(`../${name}.html`, script).href }, title)));
       const more = found.length - links.length;
       if (more) links.push(line(`${more} more ${more === 1 ? "page has" : "pages have"} these words.`));
       show(found.length === 1 ? "1 page" : `${found.length} pages`, ...(links.length ? links : [line("No page has all these words.")]));
@@ -307,9 +313,7 @@
       if (key === "Escape") { input.value = ""; input.focus(); hide(); }
       if (key === "Enter" && target === input) list.querySelector("a")?.click();
     });
-    for (const leaving of ["pointerdown", "focusin"]) {
-      document.addEventListener(leaving, ({ target }) => { if (!box.contains(target)) hide(); });
-    }
+    onLeaving(box, hide);
     nav.append(box);
   }
 
