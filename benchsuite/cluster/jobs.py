@@ -19,7 +19,8 @@ from benchsuite.files import locked, write_whole
 from benchsuite.grouping import by_key
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
-from benchsuite.records.names import stored_record
+from benchsuite.records.names import record_name
+from benchsuite.records.packs import is_stored
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import knows
 from benchsuite.setup import Part
@@ -105,8 +106,8 @@ class ClusterFolder:
             folder = JobFolder(file.parent)
             with suppress(BenchsuiteError):
                 run = folder.ticket().run
-                stored = stored_record(self.results, run)
-                if stored.exists() and knows(read_record(stored), run):
+                stored = self.results / record_name(run)
+                if is_stored(stored) and knows(read_record(stored), run):
                     folder.remove()
 
     def clean(self, job: str, others: Collection[str]) -> None:

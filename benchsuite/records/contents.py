@@ -12,6 +12,7 @@ from benchsuite.errors import RecordError
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import FAILURE_FILES, REMARKS, REQUEST_FILES, TRIAL_FILES, files_like, json_files
+from benchsuite.records.packs import packed_in, packs_in, read_pack
 from benchsuite.records.record_file import Count, FileError, RecordFile, named_rightly, read_record_file, with_ranks
 from benchsuite.records.remarks import Remark, read_remarks
 from benchsuite.records.requests import TableRequest
@@ -59,7 +60,7 @@ class Contents:
     files: list[RecordFile]
     """Every record's file, with all its problems."""
     unreadable: list[FileError]
-    """Failures, requests and files of trials that are damaged."""
+    """Failures, requests, files of trials and packs of records that are damaged."""
     foreign: list[Path]
     """JSON files that benchsuite did not write."""
     tables: dict[str, Path] = field(default_factory=dict)
@@ -99,11 +100,12 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     `count` is called with the ranks of each record while they are read, so that no more than one file of them for each
     process is held at a time.
     """
-    paths = json_files(folder)
-    with without_garbage_collection():
-        read = dict(zip(paths, spread(lambda path: _read_record(path, count), paths), strict=True))
-    files = [file for file in read.values() if file]
     unreadable: list[FileError] = []
+    _collect(packs_in(folder), _check_pack, unreadable)
+    paths, packs = json_files(folder), packed_in(folder)
+    with without_garbage_collection():
+        read = dict(zip(paths, spread(lambda path: _read_record(path, count, packs), paths), strict=True))
+    files = [file for file in read.values() if file]
     failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
     requests = _collect(files_like(folder, REQUEST_FILES), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
@@ -138,9 +140,16 @@ def read_request(path: Path) -> TableRequest:
     return request
 
 
-def _read_record(path: Path, count: Count | None) -> RecordFile | None:
-    file = read_record_file(path)
+def _read_record(path: Path, count: Count | None, packs: Mapping[str, Path]) -> RecordFile | None:
+    file = read_record_file(path, packs)
     return named_rightly(with_ranks(file, count)) if file else None
+
+
+def _check_pack(path: Path) -> None:
+    try:
+        read_pack(path)
+    except ValueError as error:
+        raise FileError(path, str(error), "Put it back as it was written.") from error
 
 
 def _collect(paths: Iterable[Path], read: Callable[[Path], T], errors: list[FileError]) -> list[T]:

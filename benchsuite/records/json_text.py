@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import LARGEST, read_stored, reason_of, unpacked
-from benchsuite.records.names import PACKED
+from benchsuite.files import read_stored, reason_of
 
 VALUES = 250_000
 """Each takes about a kilobyte if it is wrong; a manifest of 30,000 records has 150,000."""
@@ -14,11 +14,10 @@ LONGEST = 20
 """Characters of a whole number below 2^63, with its sign."""
 
 
-def parse(path: Path) -> Any:
+def parse(path: Path, read: Callable[[Path], bytes] = read_stored) -> Any:
     """JSON from a file; a ValueError says why there is none."""
     try:
-        content = read_stored(path)
-        text = (unpacked(content, LARGEST) if path.suffix == PACKED else content).decode()
+        text = read(path).decode()
     except OSError as error:
         raise ValueError(f"it cannot be read ({reason_of(error)})") from error
     except UnicodeDecodeError as error:

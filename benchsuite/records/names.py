@@ -6,12 +6,11 @@ from typing import Any
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import MEGABYTE
+from benchsuite.records.packs import is_stored, packed_in
 
 FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
-PACKED = ".xz"
-"""Behind the name of a record that somebody packed, as published ones are."""
-RANKS = (f".ranks.npz{PACKED}", ".ranks.npz")
+RANKS = (".ranks.npz.xz", ".ranks.npz")
 """As they are written, and as they were."""
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
@@ -30,7 +29,7 @@ WEIGHTS_FILE = "kept.safetensors"
 """In a run's own folder, until its record is stored."""
 AWKWARD = re.compile(r"[^\w.+-]+")
 """Characters to replace in file names: slashes, spaces."""
-RECORD = re.compile(rf".+-s\d+-(?P<run>[0-9a-f]{{16}})\.json({re.escape(PACKED)})?")
+RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
 
 
 def stem(method: str, seed: int, run_id: str) -> str:
@@ -50,27 +49,14 @@ def run_of(name: str) -> str:
     return match["run"] if match else ""
 
 
-def stored_record(folder: Path, run: Any) -> Path:
-    """Where the record of a run is, packed or not, or where it will be."""
-    plain = folder / record_name(run)
-    packed = plain.with_name(f"{plain.name}{PACKED}")
-    return packed if packed.exists() and not plain.exists() else plain
-
-
-def plain_name(file: Path) -> str:
-    """Of a record's file, as if it were not packed."""
-    return file.name.removesuffix(PACKED)
-
-
 def json_files(folder: Path) -> list[Path]:
-    """Files that may be records: JSON files except drafts, the manifest and notes of failed runs.
-
-    Of a record and its packed copy the record.
-    """
-    files = (file for kind in (".json", f".json{PACKED}") for file in folder.glob(f"*{kind}"))
-    plain = {plain_name(file): file for file in sorted(files, reverse=True)}
-    kept = (file for name, file in plain.items() if not name.startswith(".") and name != MANIFEST)
-    return sorted(file for file in kept if not plain_name(file).endswith(FAILED))
+    """Files that may be records: JSON files except drafts, the manifest and notes of failed runs; also packed ones."""
+    packed = (folder / name for name in packed_in(folder) if run_of(name))
+    files = {*folder.glob("*.json"), *packed}
+    return sorted(
+        file for file in files
+        if not file.name.startswith(".") and file.name != MANIFEST and not file.name.endswith(FAILED)
+    )  # fmt: skip
 
 
 REQUEST_FILES, TRIAL_FILES, FAILURE_FILES = f"{TABLES}/*.json", f"{TRIALS}/*.parquet", f"*{FAILED}"
@@ -83,14 +69,13 @@ def files_like(folder: Path, pattern: str) -> list[Path]:
 
 def find_run(folder: Path, run: str) -> Path:
     """The record's file, from a path, a run_id or its beginning, or the file's name without its ending."""
-    for path in (Path(run), Path(f"{run}{PACKED}")):
-        if path.is_file():
-            return path
+    if (path := Path(run)).is_file() or (run_of(path.name) and is_stored(path)):
+        return path
     if not folder.is_dir():
         raise UsageError(f"{run}: no such file, and results folder {folder} does not exist. Use --results FOLDER.")
     files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
-    asked = plain_name(Path(run)).removesuffix(".json")
-    names = {file: (plain_name(file).removesuffix(".json"), run_id[: len(asked)]) for file, run_id in files.items()}
+    asked = Path(run).name.removesuffix(".json")
+    names = {file: (file.stem, run_id[: len(asked)]) for file, run_id in files.items()}
     matches = {file: files[file] for file, each in names.items() if asked and asked in each}
     if not matches:
         raise UnknownError("run", run, files.values(), f"{folder}: ")

@@ -11,11 +11,13 @@ from pydantic import ValidationError
 from benchsuite.errors import RecordError
 from benchsuite.files import read_stored, reason_of
 from benchsuite.records.json_text import parse
-from benchsuite.records.names import LARGEST_RANKS, plain_name, record_name, run_of
+from benchsuite.records.names import LARGEST_RANKS, record_name, run_of
+from benchsuite.records.packs import pack_of, read_pack
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 from benchsuite.records.shipped import shipped_digests
 
 DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
+UNPACK = "Unpack it beside (`tar -xJf`), delete that record, pack the others anew, and run the same command again."
 TOLD = 20
 """Problems of one kind in a file; of a thousand wrong numbers the first ones tell as much."""
 PUT_BACK = "put it back as it was written, or delete it and measure the run again"
@@ -68,11 +70,12 @@ class RecordFile:
     """From its name and from its content: equal unless the file was edited or renamed."""
     numbers: Numbers | None = None
     """What its ranks say of them; None if that was not asked, or if the ranks are not those that it was sealed with."""
+    pack: Path | None = None
+    """That it lies in."""
 
     @property
     def name(self) -> str:
-        """Of the file, as if it were not packed: so packing changes no manifest."""
-        return plain_name(self.file)
+        return self.file.name
 
     @property
     def reason(self) -> str:
@@ -80,6 +83,8 @@ class RecordFile:
         return "; ".join(problem.message for problem in self.problems)
 
     def refusal(self) -> FileError:
+        if self.pack:
+            return FileError(self.pack, f"{self.name} in it: {self.reason}", UNPACK)
         return FileError(self.file, self.reason)
 
 
@@ -97,18 +102,21 @@ def read_record(path: Path) -> Record:
     return file.record
 
 
-def read_record_file(path: Path) -> RecordFile | None:
-    """A record's file, checked without its ranks; None if the JSON file is not a record."""
-    name, run_ids = plain_name(path), frozenset({run_of(path.name)} - {""})
+def read_record_file(path: Path, packs: Mapping[str, Path] | None = None) -> RecordFile | None:
+    """A record's file, checked without its ranks; None if the JSON file is not a record.
+
+    `packs` are those of its folder, by the names of the files in them, if they are known.
+    """
+    name, run_ids, pack = path.name, frozenset({run_of(path.name)} - {""}), pack_of(path, packs)
     try:
-        content = parse(path)
+        content = parse(path, lambda _: read_pack(pack)[name]) if pack else parse(path)
     except ValueError as error:
-        return RecordFile(path, None, (Finding(name, str(error)),), run_ids)
+        return RecordFile(path, None, (Finding(name, str(error)),), run_ids, pack=pack)
     if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():
         message = f"not a record but a {type(content).__name__}"
-        return RecordFile(path, None, (Finding(name, message),), run_ids) if run_ids else None
+        return RecordFile(path, None, (Finding(name, message),), run_ids, pack=pack) if run_ids else None
     record, problems = _parse_record(name, content)
-    return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))})
+    return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))}, pack=pack)
 
 
 def named_rightly(file: RecordFile) -> RecordFile:

@@ -15,7 +15,8 @@ from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.files import lock_of, locked, put, read_stored, reason_of, require_writable, write_whole, writing_to
 from benchsuite.records.checkpoints import folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
-from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, record_name, stored_record
+from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, record_name
+from benchsuite.records.packs import is_stored
 from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, knows
@@ -52,18 +53,15 @@ class Store:
 
     def write_alone(self, record: Record, overwrite: bool = False) -> Path:
         """Store a record without its ranks: one that comes with benchsuite."""
-        path, before = self.folder / record_name(record), stored_record(self.folder, record)
-        if before != path and not overwrite:
-            return before
-        write_whole(path, laid_out(record.as_json()).encode(), overwrite=overwrite)
-        if before != path:
-            before.unlink(missing_ok=True)
+        path = self.folder / record_name(record)
+        if overwrite or not is_stored(path):
+            write_whole(path, laid_out(record.as_json()).encode(), overwrite=overwrite)
         return path
 
     def _outdated(self, record: Record) -> Record | None:
         """The stored record of the same run, if it does not know of all searches that found it."""
         try:
-            before = read_record(stored_record(self.folder, record))
+            before = read_record(self.folder / record_name(record))
         except (OSError, BenchsuiteError):  # there is none, or one that is refused and stays
             return None
         return None if knows(before, record) else before

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,6 @@ from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
     LARGEST_TRIALS,
     LARGEST_WEIGHTS,
-    PACKED,
     RANKS,
     REMARKS,
     REQUEST_FILES,
@@ -22,9 +22,9 @@ from benchsuite.records.names import (
     TRIALS,
     WEIGHTS,
     files_like,
-    plain_name,
     run_of,
 )
+from benchsuite.records.packs import PACK, packed_in, read_pack
 from benchsuite.records.ranks import NEAREST, open_ranks
 from benchsuite.records.recompute import RankRule, recompute
 from benchsuite.records.record_file import (
@@ -110,7 +110,7 @@ def counting(rules: Rules) -> Count:
                 done.agreed += again.agreed
                 if again.not_recomputable:
                     done.not_recomputable.setdefault((result.task, again.why), set()).update(again.not_recomputable)
-                done.problems += (Finding(plain_name(path), f"{name}: {difference}") for difference in again.differs)
+                done.problems += (Finding(path.name, f"{name}: {difference}") for difference in again.differs)
         except FileError as error:
             done.problems.append(unreadable(error, path.parent))
             return done
@@ -119,7 +119,7 @@ def counting(rules: Rules) -> Count:
             done.ranks = sha256(b"".join(each.astype("int64").tobytes() for each in values)).hexdigest()
         unknown = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
         done.problems += (
-            Finding(plain_name(path), f"{key}: ranks of a protocol that the record does not have") for key in unknown
+            Finding(path.name, f"{key}: ranks of a protocol that the record does not have") for key in unknown
         )
         return done
 
@@ -221,14 +221,21 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
             yield Finding(path.name, "left by an interrupted write", "it may be deleted")
         elif path.name.endswith(RANKS) and path.name not in named:
             yield Finding(path.name, "ranks without a record: left by an interrupted write", "they may be deleted")
-        elif path.name.endswith(f".json{PACKED}"):
-            if path.with_name(plain_name(path)).exists():
-                fix = "compare both, and delete one of them"
-                yield Finding(path.name, f"not read, because {plain_name(path)} is there, too", fix)
-            elif not run_of(path.name):
-                yield Finding(path.name, "packed, and no record: ignored", f"`xz -d {path.name}` unpacks it")
+        elif path.name.endswith(PACK):
+            yield from _in_pack(path)
         elif path.name != REMARKS and not path.name.endswith((".json", *RANKS)):
             yield Finding(path.name, "not written by benchsuite, ignored", "")
+
+
+def _in_pack(pack: Path) -> Iterator[Finding]:
+    """Packed files that are not read. A pack that cannot be read is a problem of its own."""
+    packs = packed_in(pack.parent)
+    with suppress(ValueError):
+        for name in read_pack(pack):
+            if not run_of(name):
+                yield Finding(pack.name, f"{name} in it is no record: ignored", "")
+            elif pack.with_name(name).exists() or packs[name] != pack:
+                yield Finding(pack.name, f"{name} in it is not read, because it is there again", "delete one of both")
 
 
 def _version_notes(records: Mapping[str, Record]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Stored records that somebody edits."""
 
 import json
-import lzma
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,11 @@ def metrics(content: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-def pack(file: Path) -> Path:
-    """As `xz -9` does."""
-    packed = file.with_name(f"{file.name}.xz")
-    packed.write_bytes(lzma.compress(file.read_bytes(), preset=9))
-    file.unlink()
+def pack(name: str, *files: Path) -> Path:
+    """As `tar -cJf NAME.tar.xz --remove-files` in their folder does."""
+    packed = files[0].with_name(f"{name}.tar.xz")
+    with tarfile.open(packed, "w:xz") as archive:
+        for file in files:
+            archive.add(file, file.name)
+            file.unlink()
     return packed
