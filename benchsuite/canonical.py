@@ -13,6 +13,11 @@ WRITER = json.JSONEncoder(
 )
 
 
+ALIKE = frozenset({str, int, bool, type(None)})
+"""Kinds that are spelt in one way."""
+SINGLE = ALIKE | {float}
+
+
 def canonical(value: Any) -> bytes:
     """Plain data as bytes that depend on its meaning alone.
 
@@ -21,6 +26,13 @@ def canonical(value: Any) -> bytes:
     canonical form and are refused.
     """
     return WRITER.encode(_plain(value, DEEPEST)).encode()
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values have the same canonical form."""
+    if type(one) is type(other) and type(one) in SINGLE and one == other:
+        return True
+    return canonical(one) == canonical(other)
 
 
 def digest(value: Any) -> str:
@@ -44,9 +56,12 @@ def _plain(value: Any, levels: int) -> Any:
     if not levels:
         raise ValueError(f"what is nested more than {DEEPEST} levels deep has no canonical form.")
     if isinstance(value, list | tuple):
-        return [_plain(item, levels - 1) for item in value]
+        return [
+            item if type(item) in ALIKE or (type(item) is float and item % 1 > 0) else _plain(item, levels - 1)
+            for item in value
+        ]
     if isinstance(value, Mapping):
         if wrong := [key for key in value if not isinstance(key, str)]:
             raise ValueError(f"keys must be text; {wrong[0]!r} is not.")
-        return {key: _plain(item, levels - 1) for key, item in value.items()}
+        return {key: item if type(item) in ALIKE else _plain(item, levels - 1) for key, item in value.items()}
     raise ValueError(f"{type(value).__name__} is not plain data.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from benchsuite.canonical import canonical, short_digest
+from benchsuite.canonical import alike, short_digest
 from benchsuite.fields import Count, NonNegative, Positive, Share
 
 Plain = dict[str, Any]
@@ -31,6 +31,13 @@ class Part(BaseModel):
     """A frozen group of settings; a misspelt key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __copy__(self) -> Self:
+        """A copy, such as `model_copy` updates, computes anew what follows from the settings."""
+        copy = super().__copy__()
+        for name in [name for name in copy.__dict__ if name not in type(self).model_fields]:
+            del copy.__dict__[name]
+        return copy
 
 
 class Data(Part):
@@ -472,13 +479,6 @@ class Setup(Settings):
         """All settings that are not at their defaults, but for what each replicate draws."""
         return {**self.model_dump(mode="json", exclude_defaults=True), "data": self.data.of_all_replicates}
 
-    def __copy__(self) -> Self:
-        """A copy, such as `model_copy` updates, computes its own identity."""
-        copy = super().__copy__()
-        for name in ("setup_id", "shared_id"):
-            copy.__dict__.pop(name, None)
-        return copy
-
 
 @lru_cache(maxsize=1024)
 def stored_setup(text: str) -> Setup:
@@ -494,6 +494,6 @@ def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str =
         on_one_side = (key in left) != (key in right)
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             fields |= differences(a, b, f"{prefix}{key}.")
-        elif on_one_side or canonical(a) != canonical(b):
+        elif on_one_side or not alike(a, b):
             fields[prefix + key] = (a, b)
     return fields

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from benchsuite.canonical import canonical
+from benchsuite.canonical import alike, canonical
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
 from benchsuite.planning.recipe import Recipe
@@ -87,6 +87,8 @@ class RowRuns:
         method = run.method
         if method.name != self.row.method or method.longer != self.longer or not 0 <= run.seed < FIRST_SEED:
             return False
+        if run.setup.data.name != self.planned.data.name:
+            return False
         return self._is_method(method, run.tuned) and self._is_setup(run.setup, run.seed)
 
     def _is_method(self, method: MethodPart, tuned: TunedBy | None) -> bool:
@@ -101,7 +103,7 @@ class RowRuns:
                 return False
         factor = self.recipe.temperature_factor
         return (self.asked.regime == "tuned" or not searched) and all(
-            canonical(method.hyperparameters.get(name)) == canonical(value * factor if name in temperatures else value)
+            alike(method.hyperparameters.get(name), value * factor if name in temperatures else value)
             for name, value in stated.items()
             if name not in searched
         )

@@ -1,12 +1,13 @@
 """What a table file holds: the published cells, where they are printed, and the runs that reproduce them."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from benchsuite.errors import UnknownError, UsageError, quote
+from benchsuite.grouping import by_key
 from benchsuite.papers.questions import HEADLINES, Premise, TextClaim
 from benchsuite.setup import Part
 from benchsuite.toml_files import MisplacedError
@@ -182,14 +183,19 @@ class Table(Part):
 
     def row(self, selector: str) -> Row:
         """The one row that a label, backbone/label or backbone/variant/label names."""
-        whole = [row for row in self.rows if selector == row.name]
-        rows = whole or [row for row in self.rows if selector in row.names]
+        rows = self._called.get(selector, [])
         if not rows:
             raise UnknownError("row", selector, [row.name for row in self.rows], f"{self.name}: ")
         if len(rows) > 1:
             names = ", ".join(quote(row.name) for row in rows)
             raise UsageError(f'{self.name}: "{selector}" names {len(rows)} rows; say which: {names}.')
         return rows[0]
+
+    @cached_property
+    def _called(self) -> Mapping[str, list[Row]]:
+        """Rows by what a user may call them, and a whole name is that of one alone."""
+        called = by_key((name, row) for row in self.rows for name in row.names)
+        return called | by_key((row.name, row) for row in self.rows)
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from benchsuite.canonical import canonical
+from benchsuite.canonical import alike, canonical
 from benchsuite.cards import Card, FieldCard
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.papers import Row, Table
@@ -211,6 +211,6 @@ def fixed_by(table: Table, row: Row, part: TablePart, rule: Tuning, regime: Regi
     about = {
         name: value
         for name, value in complete(card, row.options(part)).items()
-        if name not in drawn and (name in kept & could or canonical(value) != canonical(defaults.get(name)))
+        if name not in drawn and (name in kept & could or not alike(value, defaults.get(name)))
     }
     return dict(json.loads(json.dumps(about)))

@@ -27,10 +27,10 @@ def parse(path: Path, read: Callable[[Path], bytes] = read_stored) -> Any:
 
 def parse_text(text: str) -> Any:
     """JSON that anyone may have written; a ValueError says why it is none."""
-    if (values := sum(map(text.count, ",[{"))) > VALUES:  # at least as many as there are
+    if len(text) > VALUES and (values := sum(map(text.count, ",[{"))) > VALUES:  # at least as many as there are
         raise ValueError(f"about {values:,} values; at most {VALUES:,} are read")
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_int=_whole)
+        return READER.decode(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"truncated or not JSON ({error})") from error
 
@@ -48,3 +48,6 @@ def _whole(digits: str) -> int:
     if len(digits) > LONGEST or abs(number := int(digits)) >= 1 << 63:
         raise ValueError(f"a whole number of {len(digits)} digits")
     return number
+
+
+READER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_int=_whole)

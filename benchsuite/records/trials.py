@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from annotated_types import Ge, Lt
 from pydantic import ValidationError
 
-from benchsuite.canonical import canonical, digest
+from benchsuite.canonical import alike, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.fields import first_problem
 from benchsuite.files import MEGABYTE, lock_of, locked, read_stored, reason_of, write_whole
@@ -185,7 +185,7 @@ def require_rule(content: TrialsFile, rule: Mapping[str, Any], file: Path) -> No
 
 def changed_rule(content: TrialsFile, rule: Mapping[str, Any]) -> list[str]:
     """In which of its keys a rule is not the one by which trials were drawn and judged."""
-    return [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
+    return [key for key in rule if key not in COUNTS and not alike(rule[key], content.rule.get(key))]
 
 
 def best(trials: Iterable[Trial]) -> Trial | None:

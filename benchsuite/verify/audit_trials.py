@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
-from benchsuite.canonical import canonical
+from benchsuite.canonical import alike
 from benchsuite.cards import REQUIRED, Card
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import Draw, draws, is_temperature
@@ -86,7 +86,7 @@ def _tuned_wrongly(record: Record, tuned: TunedBy, candidates: list[tuple[Trials
         yield f"it names trial {tuned.trial} with {tuned.score} of {tuned.trials}; the best of {len(trials)} is {right}"
         return
     for name, value in record.method.hyperparameters.items():
-        if canonical(value) != canonical(chosen.method.hyperparameters.get(name)):
+        if not alike(value, chosen.method.hyperparameters.get(name)):
             yield f"its {name} is {value}, but trial {chosen.number} has {chosen.method.hyperparameters.get(name)}"
     rate, base = chosen.method.learning_rate, file.setups[chosen.setup_id].optimizer.lr
     right_rate = rate and rate * (record.setup.optimizer.lr / base)
@@ -146,7 +146,7 @@ def _wrong(trial: Trial, file: TrialsFile, rule: Tuning, card: Card) -> Iterator
         scaled = is_temperature(field) and isinstance(given, int | float)
         right = given * setup.temperature_factor if scaled else given
         value = method.hyperparameters.get(field.name)
-        if canonical(value) != canonical(right):
+        if not alike(value, right):
             yield f"{field.name} is {value}, but nothing draws it and {right} is given"
 
 

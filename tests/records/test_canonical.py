@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchsuite.canonical import canonical, digest, short_digest
+from benchsuite.canonical import alike, canonical, digest, short_digest
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 PLAIN = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3))
@@ -30,6 +30,16 @@ def test_order_of_keys_does_not_matter(value: Any) -> None:
 @given(PLAIN)
 def test_nothing_is_lost(value: Any) -> None:
     assert json.loads(canonical(value)) == value
+
+
+@given(PLAIN, PLAIN)
+@example(True, 1)
+@example({"a": [True]}, {"a": [1]})
+@example(2, 2.0)
+@example("", None)
+def test_what_is_alike_has_one_form(one: Any, other: Any) -> None:
+    assert alike(one, other) == (canonical(one) == canonical(other))
+    assert alike(one, backwards(one))
 
 
 @given(st.integers(-(2**53), 2**53))
