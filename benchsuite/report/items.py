@@ -25,7 +25,7 @@ from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report.claim_lines import in_common
 from benchsuite.report.leaderboard import Leaderboard
-from benchsuite.setup import Data
+from benchsuite.setup import NOTHING, Data
 
 SHOWN = 12
 """Queries that one of the two rows finds alone: so many of each."""
@@ -75,8 +75,13 @@ def in_words(record: Record, split: str) -> Items:
 def _told(data: str, split: str) -> Items:
     """Of many claims about the same data once."""
     used = Data.model_validate_json(data)
-    dataset = datasets.get(used.name)(**used.options)
-    if dataset.manifest().digest != used.digest:
+    return items_of(used.name, split, used.options, used.digest)
+
+
+def items_of(name: str, split: str, options: Mapping[str, Any] = NOTHING, digest: str | None = None) -> Items:
+    """The items of a split of a dataset, in their order; none where a digest is given and is not that of the data."""
+    dataset = datasets.get(name)(**options)
+    if digest and dataset.manifest().digest != digest:
         return ()
     items: Items = dataset.in_words(split)
     pictures = dataset.in_pictures(split) or [b""] * len(items)

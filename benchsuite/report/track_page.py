@@ -8,9 +8,10 @@ from typing import Any
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.table_view import TableView
+from benchsuite.cards import Card
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
-from benchsuite.report.items import in_words
+from benchsuite.report.items import in_words, items_of
 from benchsuite.report.leaderboard import Leaderboard
 
 SHOWN = 24
@@ -38,12 +39,16 @@ def values(leaderboard: Leaderboard, scale: str, views: Sequence[TableView]) -> 
     records = {record.setup_id: record for view in views for record in view.runs}
     names = dict.fromkeys(record.setup.data.name for record in records.values())
     boards = [board for board in leaderboard.boards if board.setup_id in records]
+    cards = [datasets.card(name) for name in names if name in datasets]
+    items = next(filter(None, map(_items, records.values())), ())
+    shown_by = [] if items else [datasets.card(card.about["shown_by"]) for card in cards if "shown_by" in card.about]
     return {
         "scale": scale,
         "views": views,
         "recipes": {view.setting.name: view.setting.recipe for view in views},
-        "cards": [datasets.card(name) for name in names if name in datasets],
-        "items": next(filter(None, map(_items, records.values())), ()),
+        "cards": cards,
+        "items": items or [item for card in shown_by for item in _alike(card)],
+        "shown_by": shown_by,
         "deviations": [one for board in boards for one in _deviations(board, leaderboard.comparisons[board.setup_id])],
         "agreements": [one for one in leaderboard.agreements if scale in (one.first, one.second)],
         "others": sorted({view.asked.scale for view in leaderboard.views} - {scale}),
@@ -57,6 +62,11 @@ def _items(record: Record) -> Sequence[tuple[str, Sequence[str]]]:
     shown = [item for item, _ in told[0]] if told else []
     captions = [[caption for _, caption in found] for found in told if [item for item, _ in found] == shown]
     return [(item, list(dict.fromkeys(several))) for item, *several in zip(shown, *captions, strict=True)]
+
+
+def _alike(card: Card) -> Sequence[tuple[str, Sequence[str]]]:
+    """Of data that are not included, items of included data that show the same things."""
+    return [(item, [caption]) for item, caption in items_of(card.name, "single")[:SHOWN]]
 
 
 def _deviations(board: Board, found: Sequence[Against]) -> Iterator[Deviation]:

@@ -182,3 +182,17 @@ def test_a_track_says_how_much_rows_and_their_differences_vary(make_runs: Callab
     wanted = f"{(low + high) / 2:.2f} ({low:.2f} to {high:.2f}) {apart:.2f} ({apart:.2f} to {apart:.2f}) 1.00"
     assert wanted in text
     assert "Not known: there are no results on another track." in text
+
+
+def test_of_data_that_are_not_included_items_of_included_ones_are_shown(make_record: MakeRecord) -> None:
+    record = make_record()[0]
+    data = record.setup.data.model_copy(update={"name": "emoji", "options": {}})
+    runs = {0: record.model_copy(update={"setup": record.setup.model_copy(update={"data": data})})}
+    table = claimed.claimed(*claimed.TWO)
+    shown = view_of(table, [found(row, runs) for row in table.rows])
+    page = Reading(pages(board_of([shown]))["tracks/small"])
+    first = EMOJI.in_words("single")[0]
+    assert "24 items" in page.text
+    assert "test items" not in page.text.partition("24 items")[0]
+    assert first[1] in page.text
+    assert "Emoji, features: Apache-2.0" in page.text

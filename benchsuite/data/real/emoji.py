@@ -139,6 +139,7 @@ class InStyles(PairDataset):
         "names, tags and groups: emojibase by Miles Johnson, https://github.com/milesj/emojibase, MIT",
     ),
     download=True,
+    shown_by="emoji-features",
 )
 class EmojiPictures(InStyles):
     """Emoji without skin tones in up to eight drawing styles, from npm packages of icons and of names.
