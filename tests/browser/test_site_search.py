@@ -54,6 +54,20 @@ def test_return_leads_to_the_first_page_and_escape_takes_the_list_away(new_page:
     page.wait_for_url(site.url("methods/infonce"))
 
 
+def test_arrows_walk_through_the_list(new_page: Open, site: MadeSite) -> None:
+    page = new_page("index")
+    titles = look_for(page, "method")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.textContent") == titles[1]
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    assert page.get_by_label("Search all pages").evaluate("input => input === document.activeElement")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name=titles[0].removeprefix("Method ")).first.wait_for()
+
+
 def test_the_list_goes_where_the_visitor_has_left(new_page: Open) -> None:
     page = new_page("index")
     look_for(page, "infonce")

@@ -309,9 +309,12 @@
     };
     input.addEventListener("focus", begin, { once: true });
     for (const kind of ["focus", "input"]) input.addEventListener(kind, look);
-    box.addEventListener("keydown", ({ key, target }) => {
+    box.addEventListener("keydown", (event) => {
+      const { key, target } = event, links = [input, ...list.querySelectorAll("a")];
+      const next = links[links.indexOf(target) + ({ ArrowDown: 1, ArrowUp: -1 }[key] ?? 0)];
+      if (next && next !== target) { next.focus(); event.preventDefault(); }
       if (key === "Escape") { input.value = ""; input.focus(); hide(); }
-      if (key === "Enter" && target === input) list.querySelector("a")?.click();
+      if (key === "Enter" && target === input) links[1]?.click();
     });
     onLeaving(box, hide);
     nav.append(box);
