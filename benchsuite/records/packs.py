@@ -59,7 +59,7 @@ def _readable(pack: Path) -> Mapping[str, bytes]:
         return {}
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _read(pack: Path, changed: int, size: int) -> Mapping[str, bytes]:
     """As it was at that time; a pack is read once, its records one by one."""
     content = unpacked(read_stored(pack), LARGEST_PACK)

@@ -30,7 +30,7 @@ def metrics(content: dict[str, Any]) -> dict[str, float]:
 
 
 def pack(name: str, *files: Path) -> Path:
-    """As `tar -cJf NAME.tar.xz --remove-files` in their folder does."""
+    """As `tar -cJf NAME.tar.xz FILES && rm FILES` in their folder does."""
     packed = files[0].with_name(f"{name}.tar.xz")
     with tarfile.open(packed, "w:xz") as archive:
         for file in files:
