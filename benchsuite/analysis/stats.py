@@ -170,6 +170,19 @@ def holm(ps: Floats, size: int | None = None) -> Floats:
     return adjusted
 
 
+def levels(ps: Floats, size: int, alpha: float = ALPHA) -> Floats:
+    """For each of a family the largest p with which Holm would reject it, all others as they are.
+
+    It is alpha / (size - k), where k of the others are rejected one after the other, the smallest first.
+    """
+    steps = alpha / np.maximum(size - np.arange(len(ps)), 1)  # fewer than size are known, the rest is NaN
+    rejected = []
+    for number in range(len(ps)):
+        others = np.sort(np.delete(ps, number))  # NaN last
+        rejected.append(np.argmin([*(others <= steps[: len(others)]), False]))
+    return steps[rejected]
+
+
 def false_discovery_rates(ps: Floats) -> Floats:
     """Benjamini and Hochberg's q: of all differences with `q <= x` a share of at most x is expected to be none.
 

@@ -19,6 +19,7 @@ from benchsuite.analysis.stats import (
     false_discovery_rates,
     half_width,
     holm,
+    levels,
     power,
     seeds_for,
 )
@@ -54,7 +55,8 @@ class Verdict:
     family: Family | None = None
     """The family that it was judged in."""
     confirmable: float | None = None
-    """The smallest difference that could have been confirmed with these seeds and this spread, in this family."""
+    """The smallest difference that could have been confirmed with these seeds and this spread, the family's other
+    claims as they are."""
     power: float | None = None
     """The chance to confirm a difference as large as the published one, with these seeds and this spread."""
     seeds_for_interest: int | None = None
@@ -96,10 +98,11 @@ def judge_family(questions: Sequence[ClaimQuestion], family: Family) -> list[Ver
     left = [one for one in questions if one.barred and one.barred.kind == "premise not met"]
     family = replace(family, size=family.size - len(left))
     pairs = _pairs(questions)
-    adjusted = holm(_ps(pairs), family.size)
+    ps = _ps(pairs)
+    adjusted, tested_at = holm(ps, family.size), levels(ps, family.size)
     return [
-        _judged(question, pair, p, family) if pair else _not_judged(question)
-        for question, pair, p in zip(questions, pairs, _known(adjusted), strict=True)
+        _judged(question, pair, p, family, level) if pair else _not_judged(question)
+        for question, pair, p, level in zip(questions, pairs, _known(adjusted), tested_at.tolist(), strict=True)
     ]
 
 
@@ -153,7 +156,8 @@ def _explored(question: ClaimQuestion, pair: Paired, rate: float | None) -> Verd
     return Verdict("exploratory", _reason(question, pair, among), pair, false_discovery_rate=rate)
 
 
-def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Family) -> Verdict:
+def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Family, tested_at: float) -> Verdict:
+    """`tested_at`: the level at which Holm comes to this question, the others as they are."""
     assert pair.difference is not None
     if nothing := _not_exercised(question, pair, family):
         return nothing
@@ -164,10 +168,11 @@ def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Fami
     if p is not None and p <= ALPHA:
         kind = "reproduced" if (pair.difference > 0) == (question.better == "higher") else "opposite"
     if p is not None and pair.sd:
-        confirmable, stated = half_width(pair.sd, pair.n, level), "the smallest difference of interest"
-        if question.interest and abs(pair.difference) + confirmable <= question.interest:
+        confirmable, stated = half_width(pair.sd, pair.n, tested_at), "the smallest difference of interest"
+        half = half_width(pair.sd, pair.n, level)
+        if question.interest and abs(pair.difference) + half <= question.interest:
             small = "" if kind == "undecided" else "significant, but too small to matter: "
-            interval = _interval(pair.difference - confirmable, pair.difference + confirmable, unit)
+            interval = _interval(pair.difference - half, pair.difference + half, unit)
             within = f"{interval}, lies within ± {_amount(question.interest, unit)}, {stated}"
             parts.append(f"{small}the {100 * (1 - level):.5g}% CI in the family, {within}")
             kind = "equivalent"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from benchsuite.registry import methods
 from benchsuite.toml_files import as_toml
 
 if TYPE_CHECKING:
+    from benchsuite.planning.plan import Plan
     from benchsuite.work.duration import Pace
     from benchsuite.work.session import Session
     from benchsuite.work.tables import TableWork
@@ -113,9 +114,9 @@ def compare(
         pace = None
         if not session.workplace.cluster and (work.missing or work.trials.to_do):
             say("measuring how long a run takes here", error=True)
-            pace = Pace.here(work.missing, work.trials.to_do)
-        if limit is not None and pace and (smaller := within(limit, size, work, pace, session)) != size:
-            size = smaller
+            pace = Pace()
+        if limit is not None and pace:
+            size = within(limit, size, work, pace, session, plan)
             work = replace(work, plans=plan(seeds=size.seeds, count=size.trials))
         say(*summary(asked, work, pace, session, limit))
         if dry_run:
@@ -212,8 +213,18 @@ def parse_time(text: str) -> float:
     return float(found[1]) * UNITS[found[2]]
 
 
-def within(limit: float, size: Size, work: "TableWork", pace: "Pace", session: "Session") -> Size:
-    """What the budget is enough for: fewer replicates, and if it is not for three, fewer trials."""
+def within(
+    limit: float,
+    size: Size,
+    work: "TableWork",
+    pace: "Pace",
+    session: "Session",
+    plan: Callable[..., Sequence["Plan"]],
+) -> Size:
+    """What the budget is enough for: fewer replicates, and if it is not for three, fewer trials.
+
+    With fewer trials, runs that come with benchsuite are trained again; where that takes longer, it is not done.
+    """
     from benchsuite.work.duration import together
 
     jobs = session.workplace.jobs_for(work.missing)
@@ -227,11 +238,18 @@ def within(limit: float, size: Size, work: "TableWork", pace: "Pace", session: "
     if together((spent.get(seed, 0.0) for seed in seeds), jobs) <= limit:
         return Size(seeds, size.trials)
     runs = [run for run in work.missing if run.seed in seeds]
-    for count in range(max(plan.request.trials for plan in work.plans), LEAST_TRIALS, -1):
-        first = [one for one in work.trials.to_do if one.number < count and one.subject.replicate in seeds]
-        if together(pace.by_replicate(runs, first).values(), jobs) <= limit:
-            return Size(seeds, count)
-    return Size(seeds, LEAST_TRIALS)
+
+    def first(count: int) -> float:
+        trials = [one for one in work.trials.to_do if one.number < count and one.subject.replicate in seeds]
+        return together(pace.by_replicate(runs, trials).values(), jobs)
+
+    def planned(some: Size) -> float:
+        anew = replace(work, plans=plan(seeds=some.seeds, count=some.trials))
+        return together(pace.by_replicate(anew.missing, anew.trials.to_do).values(), jobs)
+
+    trials = range(max(one.request.trials for one in work.plans), LEAST_TRIALS, -1)
+    fewer = next((count for count in trials if first(count) <= limit), LEAST_TRIALS)
+    return min(Size(seeds, fewer), Size(seeds, size.trials), key=planned)
 
 
 def summary(

@@ -3,7 +3,8 @@
 import math
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from benchsuite.errors import DivergedError
 from benchsuite.execution.measure import measure
@@ -113,26 +114,20 @@ SHORT, LONGER = 20, 60
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds a run and a trial of each method."""
+    """Seconds a run and a trial of each method, measured here by the first one that is asked about."""
 
-    runs: dict[str, float]
-    trials: dict[str, float]
-
-    @classmethod
-    def here(cls, runs: Iterable[Run], trials: Iterable[TrialRun]) -> "Pace":
-        """By the first run and the first trial of each method."""
-        first_runs = {run.method.name: run for run in reversed([*runs])}
-        first_trials = {trial.run.method.name: trial.run for trial in reversed([*trials])}
-        return cls(*({name: seconds_of(run) for name, run in first.items()} for first in (first_runs, first_trials)))
+    runs: dict[str, float] = field(default_factory=dict)
+    trials: dict[str, float] = field(default_factory=dict)
 
     def by_replicate(self, runs: Iterable[Run], trials: Iterable[TrialRun]) -> dict[int, float]:
         """Seconds of these runs and trials one after another, in each replicate."""
         spent: dict[int, float] = {}
-        for run in runs:
-            spent[run.seed] = spent.get(run.seed, 0.0) + self.runs[run.method.name]
-        for trial in trials:
-            replicate = trial.subject.replicate
-            spent[replicate] = spent.get(replicate, 0.0) + self.trials[trial.run.method.name]
+        of_runs = ((run.seed, self.runs, run) for run in runs)
+        of_trials = ((trial.subject.replicate, self.trials, trial.run) for trial in trials)
+        for replicate, known, run in chain(of_runs, of_trials):
+            if run.method.name not in known:
+                known[run.method.name] = seconds_of(run)
+            spent[replicate] = spent.get(replicate, 0.0) + known[run.method.name]
         return spent
 
 

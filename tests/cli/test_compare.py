@@ -134,6 +134,24 @@ def test_a_budget_costs_replicates_first_and_then_trials(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("a_run", "trials"), [(10.0, 4), (100.0, 16)])
+def test_a_budget_counts_runs_that_fewer_trials_train_again(
+    a_run: float, trials: int, tiny: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that come with benchsuite have its number of trials. With fewer, those beside mine are to be done."""
+    monkeypatch.setattr(
+        "benchsuite.work.duration.seconds_of", lambda run: {"mine": SECONDS}.get(run.method.name, a_run)
+    )
+    assert exit_code("compare", "mine.py", "--dry-run", "--budget", "1m") == 0
+    first, *_, second = capsys.readouterr().out.splitlines()
+    assert first.endswith(
+        f"3 replicates, {min(trials, 5)} trials a search as printed and {trials} trials a search tuned"
+    )
+    assert ("42 runs, 6 to do, 36 come with benchsuite" in second) == (trials == 16)
+    assert "more than --budget" in second
+
+
+@pytest.mark.slow
 def test_runs_that_come_with_benchsuite_are_not_trained_again(
     tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
