@@ -29,7 +29,7 @@ def canonical(value: Any) -> bytes:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two values have the same canonical form."""
+    """Whether two values, which have a canonical form, have the same."""
     if type(one) is type(other) and type(one) in SINGLE and one == other:
         return True
     return canonical(one) == canonical(other)

@@ -11,8 +11,9 @@ from benchsuite.paths import baselines
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method
 from benchsuite.records.contents import read_contents
+from benchsuite.records.listing import PACK, line_of, pack
 from benchsuite.records.schema import Record
-from benchsuite.records.shipped import RECORDS, SHIPPED, pack
+from benchsuite.records.shipped import SHIPPED
 from benchsuite.records.trials import write_trials
 
 
@@ -35,7 +36,7 @@ def main(results: str, recipe: str, *methods: str) -> None:
     trials = contents.trials[recipe]
     folder = baselines() / SHIPPED
     folder.mkdir(exist_ok=True)
-    (folder / f"{recipe}{RECORDS}").write_bytes(pack(records))
+    (folder / f"{recipe}{PACK}").write_bytes(pack(line_of(record.as_json()) for record in records))
     write_trials(folder / f"{recipe}.parquet", trials)
     sys.stdout.write(f"{len(records)} records, {len(trials.trials)} trials: {folder}\n")
 

@@ -96,9 +96,12 @@ def claims(
         )
     elif all_scales:
         say(*(f"{name}: {'; '.join(map(at_scale, found))}" for name, found in across.items()))
-        say(*map(agreement_line, agreements))
+        say(*map(agreement_line, agreements), *outcome_lines(both))
     else:
-        say(*lines(judged, exploratory), *map(both_line, both), *outcome_lines(both), *again_lines(again))
+        say(*lines(judged, exploratory), *map(both_line, both), *again_lines(again), *outcome_lines(both))
+    if not views and not as_json:
+        of = f"{names[0]}" + " and the others" * (len(names) > 1)
+        say(f"{results} has no run of {of}: run `benchsuite repro {names[0]}`, or name --results FOLDER.")
     read.require_whole()
 
 

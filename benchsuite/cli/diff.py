@@ -10,8 +10,8 @@ import typer
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Results, load_plugins
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
+from benchsuite.records.listing import find_run
 from benchsuite.records.method_version import stale
-from benchsuite.records.names import find_run
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import Record
 

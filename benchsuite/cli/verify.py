@@ -12,9 +12,11 @@ import typer
 from benchsuite.cli.shared.options import RESULTS, AsJson, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.records.names import SECOND, find_run
+from benchsuite.records.listing import find_run
+from benchsuite.records.names import SECOND
 from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
 from benchsuite.registry import tasks
 from benchsuite.verify.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
 from benchsuite.verify.manifest import check_base, check_manifest, manifest_of, update_manifest
@@ -32,6 +34,10 @@ def verify(
         list[Path] | None,
         typer.Option(help="An earlier MANIFEST.json: what it lists must still be there. Repeatable.", metavar="FILE"),
     ] = None,
+    pack: Annotated[
+        bool,
+        typer.Option("--pack", help="First pack the records, a file a recipe: a sixth of the room, read as before."),
+    ] = False,
     update: Annotated[bool, typer.Option("--update", help="List what is there in MANIFEST.json.")] = False,
     rerun: Annotated[
         int | None,
@@ -67,6 +73,8 @@ def verify(
     audits = []
     for folder in (Path(what), Path(what) / SECOND):
         if folder.is_dir():
+            if pack:
+                Store(folder).pack()
             audits.append(audit := audit_folder(folder, RULES))
             check_tables(audit)
             audit.notes += unloaded

@@ -8,7 +8,7 @@ import typer
 from benchsuite.cli.shared.options import RESULTS, Results
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
-from benchsuite.records.names import find_run
+from benchsuite.records.listing import find_run
 from benchsuite.records.record_file import read_record
 
 

@@ -19,8 +19,8 @@ from benchsuite.files import locked, write_whole
 from benchsuite.grouping import by_key
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
+from benchsuite.records.listing import is_stored
 from benchsuite.records.names import record_name
-from benchsuite.records.packs import is_stored
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import knows
 from benchsuite.setup import Part

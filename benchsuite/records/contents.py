@@ -11,9 +11,9 @@ from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.records.json_text import parse
-from benchsuite.records.names import FAILURE_FILES, REMARKS, REQUEST_FILES, TRIAL_FILES, files_like, json_files
-from benchsuite.records.packs import packed_in, packs_in, read_pack
-from benchsuite.records.record_file import Count, FileError, RecordFile, named_rightly, read_record_file, with_ranks
+from benchsuite.records.listing import Packed, json_files, packed_in, packs_in, read_pack
+from benchsuite.records.names import FAILURE_FILES, REMARKS, REQUEST_FILES, TRIAL_FILES, files_like
+from benchsuite.records.record_file import Count, FileError, RecordFile, named_rightly, read_one, with_ranks
 from benchsuite.records.remarks import Remark, read_remarks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import MethodPart, Record, TunedBy
@@ -102,9 +102,9 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     """
     unreadable: list[FileError] = []
     _collect(packs_in(folder), _check_pack, unreadable)
-    paths, packs = json_files(folder), packed_in(folder)
+    paths, found = json_files(folder), packed_in(folder)
     with without_garbage_collection():
-        read = dict(zip(paths, spread(lambda path: _read_record(path, count, packs), paths), strict=True))
+        read = dict(zip(paths, spread(lambda path: _read_record(path, count, found), paths), strict=True))
     files = [file for file in read.values() if file]
     failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
     requests = _collect(files_like(folder, REQUEST_FILES), read_request, unreadable)
@@ -140,8 +140,8 @@ def read_request(path: Path) -> TableRequest:
     return request
 
 
-def _read_record(path: Path, count: Count | None, packs: Mapping[str, Path]) -> RecordFile | None:
-    file = read_record_file(path, packs)
+def _read_record(path: Path, count: Count | None, found: Mapping[str, Packed]) -> RecordFile | None:
+    file = read_one(path, None if path.exists() else found.get(path.name))
     return named_rightly(with_ranks(file, count)) if file else None
 
 

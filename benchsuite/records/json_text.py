@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,10 @@ LONGEST = 20
 """Characters of a whole number below 2^63, with its sign."""
 
 
-def parse(path: Path, read: Callable[[Path], bytes] = read_stored) -> Any:
+def parse(path: Path) -> Any:
     """JSON from a file; a ValueError says why there is none."""
     try:
-        text = read(path).decode()
+        text = read_stored(path).decode()
     except OSError as error:
         raise ValueError(f"it cannot be read ({reason_of(error)})") from error
     except UnicodeDecodeError as error:

@@ -4,9 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import MEGABYTE
-from benchsuite.records.packs import is_stored, packed_in
 
 FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
@@ -34,8 +32,12 @@ RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
 
 def stem(method: str, seed: int, run_id: str) -> str:
     """File name of a run without its ending. The run_id identifies the run."""
-    clean = AWKWARD.sub("-", method).strip(".-") or "method"
-    return f"{clean}-s{seed}-{run_id}"
+    return f"{clean(method) or 'method'}-s{seed}-{run_id}"
+
+
+def clean(name: str) -> str:
+    """Of a name what a file's may have."""
+    return AWKWARD.sub("-", name).strip(".-")
 
 
 def record_name(run: Any) -> str:
@@ -49,36 +51,9 @@ def run_of(name: str) -> str:
     return match["run"] if match else ""
 
 
-def json_files(folder: Path) -> list[Path]:
-    """Files that may be records: JSON files except drafts, the manifest and notes of failed runs; also packed ones."""
-    packed = (folder / name for name in packed_in(folder) if run_of(name))
-    files = {*folder.glob("*.json"), *packed}
-    return sorted(
-        file for file in files
-        if not file.name.startswith(".") and file.name != MANIFEST and not file.name.endswith(FAILED)
-    )  # fmt: skip
-
-
 REQUEST_FILES, TRIAL_FILES, FAILURE_FILES = f"{TABLES}/*.json", f"{TRIALS}/*.parquet", f"*{FAILED}"
 
 
 def files_like(folder: Path, pattern: str) -> list[Path]:
     """In order, without drafts."""
     return sorted(file for file in folder.glob(pattern) if not file.name.startswith("."))
-
-
-def find_run(folder: Path, run: str) -> Path:
-    """The record's file, from a path, a run_id or its beginning, or the file's name without its ending."""
-    if (path := Path(run)).is_file() or (run_of(path.name) and is_stored(path)):
-        return path
-    if not folder.is_dir():
-        raise UsageError(f"{run}: no such file, and results folder {folder} does not exist. Use --results FOLDER.")
-    files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
-    asked = Path(run).name.removesuffix(".json")
-    names = {file: (file.stem, run_id[: len(asked)]) for file, run_id in files.items()}
-    matches = {file: files[file] for file, each in names.items() if asked and asked in each}
-    if not matches:
-        raise UnknownError("run", run, files.values(), f"{folder}: ")
-    if len(matches) > 1:
-        raise UsageError(f'{folder}: run "{run}" may be {" or ".join(matches.values())}; write more of it.')
-    return next(iter(matches))

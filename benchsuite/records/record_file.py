@@ -10,14 +10,14 @@ from pydantic import ValidationError
 
 from benchsuite.errors import RecordError
 from benchsuite.files import read_stored, reason_of
-from benchsuite.records.json_text import parse
+from benchsuite.records.json_text import parse, parse_text
+from benchsuite.records.listing import Packed, packed
 from benchsuite.records.names import LARGEST_RANKS, record_name, run_of
-from benchsuite.records.packs import pack_of, read_pack
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 from benchsuite.records.shipped import shipped_digests
 
 DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
-UNPACK = "Unpack it beside (`tar -xJf`), delete that record, pack the others anew, and run the same command again."
+UNPACK = "Delete that line (`xz -d` unpacks the file, `xz` packs it), and run the same command again."
 TOLD = 20
 """Problems of one kind in a file; of a thousand wrong numbers the first ones tell as much."""
 PUT_BACK = "put it back as it was written, or delete it and measure the run again"
@@ -102,14 +102,16 @@ def read_record(path: Path) -> Record:
     return file.record
 
 
-def read_record_file(path: Path, packs: Mapping[str, Path] | None = None) -> RecordFile | None:
-    """A record's file, checked without its ranks; None if the JSON file is not a record.
+def read_record_file(path: Path) -> RecordFile | None:
+    """A record's file, or a packed record, checked without its ranks; None if the JSON file is not a record."""
+    return read_one(path, packed(path))
 
-    `packs` are those of its folder, by the names of the files in them, if they are known.
-    """
-    name, run_ids, pack = path.name, frozenset({run_of(path.name)} - {""}), pack_of(path, packs)
+
+def read_one(path: Path, found: Packed | None) -> RecordFile | None:
+    """The same of one that was found in a pack, or is a file."""
+    name, run_ids, pack = path.name, frozenset({run_of(path.name)} - {""}), found and found.pack
     try:
-        content = parse(path, lambda _: read_pack(pack)[name]) if pack else parse(path)
+        content = parse_text(found.line.decode()) if found else parse(path)
     except ValueError as error:
         return RecordFile(path, None, (Finding(name, str(error)),), run_ids, pack=pack)
     if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():

@@ -9,19 +9,19 @@ are twenty times as large. `tools/ship_runs.py` makes the files from a results f
 
 import json
 import lzma
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchsuite.paths import baselines
+from benchsuite.records.listing import PACK
 from benchsuite.records.schema import Record
 
 if TYPE_CHECKING:
     from benchsuite.records.trials import TrialsFile
 
 SHIPPED = "shipped"
-RECORDS = ".jsonl.xz"
 
 
 def shipped_records(recipe: str) -> Sequence[Record]:
@@ -41,9 +41,9 @@ def shipped_digests() -> frozenset[str]:
 
 @cache
 def _records(folder: Path) -> Mapping[str, Sequence[Record]]:
-    texts = {file.name: lzma.decompress(file.read_bytes()) for file in folder.glob(f"*{RECORDS}")}
+    texts = {file.name: lzma.decompress(file.read_bytes()) for file in folder.glob(f"*{PACK}")}
     return {
-        name.removesuffix(RECORDS): [Record.unchecked(json.loads(line)) for line in text.splitlines()]
+        name.removesuffix(PACK): [Record.unchecked(json.loads(line)) for line in text.splitlines()]
         for name, text in texts.items()
     }
 
@@ -58,9 +58,3 @@ def _trials(file: Path) -> "TrialsFile | None":
 @cache
 def _digests(folder: Path) -> frozenset[str]:
     return frozenset(record.digest for records in _records(folder).values() for record in records)
-
-
-def pack(records: Iterable[Record]) -> bytes:
-    """The file of records."""
-    lines = (json.dumps(record.as_json(), ensure_ascii=False, separators=(",", ":")) for record in records)
-    return lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME)

@@ -13,11 +13,12 @@ from typing import Any
 
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.files import lock_of, locked, put, read_stored, reason_of, require_writable, write_whole, writing_to
+from benchsuite.grouping import by_key
 from benchsuite.records.checkpoints import folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
-from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, record_name
-from benchsuite.records.packs import is_stored
-from benchsuite.records.record_file import FileError, read_record
+from benchsuite.records.listing import LARGEST_PACK, is_stored, json_files, line_of, pack, pack_of, packs_in, read_pack
+from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, record_name, run_of
+from benchsuite.records.record_file import FileError, read_record, read_record_file
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, knows
 
@@ -57,6 +58,26 @@ class Store:
         if overwrite or not is_stored(path):
             write_whole(path, laid_out(record.as_json()).encode(), overwrite=overwrite)
         return path
+
+    def pack(self) -> int:
+        """Pack the records that are files, by recipe, in the place of packed ones of the same runs: how many."""
+        files = [file for file in json_files(self.folder) if file.exists() and run_of(file.name)]
+        read = {file: found.record for file in files if (found := read_record_file(file)) and not found.problems}
+        records = {file: record for file, record in read.items() if record}
+        names = {file.name for file in records}
+        by_pack = by_key((pack_of(self.folder, one.recipe), file) for file, one in records.items())
+        for file in {*packs_in(self.folder), *by_pack}:
+            with locked(lock_of(file)):
+                before = read_pack(file) if file.exists() else {}
+                lines = {name: line for name, line in before.items() if name not in names}
+                lines |= {one.name: line_of(records[one].as_json()) for one in by_pack.get(file, ())}
+                if sum(map(len, lines.values())) + len(lines) > LARGEST_PACK:
+                    raise UsageError(f"{file}: more than is read of a pack. Move some to another results folder.")
+                if lines != before:
+                    write_whole(file, pack(line for _, line in sorted(lines.items())))
+        for file in records:
+            file.unlink()
+        return len(records)
 
     def _outdated(self, record: Record) -> Record | None:
         """The stored record of the same run, if it does not know of all searches that found it."""

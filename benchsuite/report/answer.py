@@ -58,7 +58,8 @@ def answer(judged: JudgedClaim) -> str:
     if verdict.paired is None or verdict.p_adjusted is None:
         return f"{verdict.kind}: {verdict.reason}"
     points = " points" * (unit == "percent")
-    known = f"p {p(verdict.p_adjusted)}, {counted(verdict.paired.n, 'replicate')}"
+    alone = ", one question alone" if verdict.family and verdict.family.size == 1 else ""
+    known = f"p {p(verdict.p_adjusted)}{alone}, {counted(verdict.paired.n, 'replicate')}"
     sure = f"; smallest difference that could be confirmed: {size(verdict.confirmable, unit)}{points}"
     least = "" if verdict.confirmable is None else sure
     return f"{paired(judged.gains, unit)}{points}, paired: {WORDS.get(verdict.kind, verdict.kind)} ({known}){least}"
@@ -73,11 +74,13 @@ def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:
         base = _seconds(view.rows[0])
         width = max(len(row.shown) for row in rows)
         first = view.rows[0].shown
+        several = len({len(row.records) for row in rows}) > 1
         yield f"{view.columns[0].name}, {REGIMES[regime]}: mean, seconds relative to {first}, median hyper-parameters"
         for row in rows:
             seconds = _seconds(row)
             cost = times(seconds / base) if seconds and base else DASH
-            yield f"  {row.shown:<{width}}  {measured(row.cells[0])}  {cost}  {', '.join(_values(row)) or row.gap}"
+            of = f" ({counted(len(row.records), 'replicate')})" if several else ""
+            yield f"  {row.shown:<{width}}  {measured(row.cells[0])}{of}  {cost}  {', '.join(_values(row)) or row.gap}"
         yield from _best_line(view)
 
 

@@ -75,14 +75,13 @@ def in_words(record: Record, split: str) -> Items:
 def _told(data: str, split: str) -> Items:
     """Of many claims about the same data once."""
     used = Data.model_validate_json(data)
-    return items_of(used.name, split, used.options, used.digest)
+    dataset = datasets.get(used.name)(**used.options)
+    return items_of(used.name, split, used.options) if dataset.manifest().digest == used.digest else ()
 
 
-def items_of(name: str, split: str, options: Mapping[str, Any] = NOTHING, digest: str | None = None) -> Items:
-    """The items of a split of a dataset, in their order; none where a digest is given and is not that of the data."""
+def items_of(name: str, split: str, options: Mapping[str, Any] = NOTHING) -> Items:
+    """The items of a split of a dataset, in their order."""
     dataset = datasets.get(name)(**options)
-    if digest and dataset.manifest().digest != digest:
-        return ()
     items: Items = dataset.in_words(split)
     pictures = dataset.in_pictures(split) or [b""] * len(items)
     return [(drawn(picture, what), caption) for picture, (what, caption) in zip(pictures, items, strict=True)]

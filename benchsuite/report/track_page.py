@@ -41,7 +41,8 @@ def values(leaderboard: Leaderboard, scale: str, views: Sequence[TableView]) -> 
     boards = [board for board in leaderboard.boards if board.setup_id in records]
     cards = [datasets.card(name) for name in names if name in datasets]
     items = next(filter(None, map(_items, records.values())), ())
-    shown_by = [] if items else [datasets.card(card.about["shown_by"]) for card in cards if "shown_by" in card.about]
+    others = dict.fromkeys(str(card.about.get("shown_by")) for card in cards)
+    shown_by = [] if items else [datasets.card(name) for name in others if name in datasets]
     return {
         "scale": scale,
         "views": views,

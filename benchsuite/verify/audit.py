@@ -11,6 +11,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import is_lock, read_stored, reason_of, sha256_of
 from benchsuite.grouping import by_key
 from benchsuite.records.contents import Contents, read_contents
+from benchsuite.records.listing import PACK, packed_in, read_pack
 from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
     LARGEST_TRIALS,
@@ -22,9 +23,7 @@ from benchsuite.records.names import (
     TRIALS,
     WEIGHTS,
     files_like,
-    run_of,
 )
-from benchsuite.records.packs import PACK, packed_in, read_pack
 from benchsuite.records.ranks import NEAREST, open_ranks
 from benchsuite.records.recompute import RankRule, recompute
 from benchsuite.records.record_file import (
@@ -229,13 +228,12 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
 
 def _in_pack(pack: Path) -> Iterator[Finding]:
     """Packed files that are not read. A pack that cannot be read is a problem of its own."""
-    packs = packed_in(pack.parent)
+    found = packed_in(pack.parent)
     with suppress(ValueError):
         for name in read_pack(pack):
-            if not run_of(name):
-                yield Finding(pack.name, f"{name} in it is no record: ignored", "")
-            elif pack.with_name(name).exists() or packs[name] != pack:
-                yield Finding(pack.name, f"{name} in it is not read, because it is there again", "delete one of both")
+            if pack.with_name(name).exists() or found[name].pack != pack:
+                why = f"{name} in it is not read, because it is there again"
+                yield Finding(pack.name, why, "--pack keeps the one that is read")
 
 
 def _version_notes(records: Mapping[str, Record]) -> Iterator[Finding]:

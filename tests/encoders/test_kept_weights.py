@@ -30,7 +30,7 @@ from benchsuite.models.saved import save_towers
 from benchsuite.models.sides import TrainedSides
 from benchsuite.planning.plan import plan_run
 from benchsuite.records.checkpoints import folder_of
-from benchsuite.records.names import find_run
+from benchsuite.records.listing import find_run
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

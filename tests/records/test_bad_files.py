@@ -256,8 +256,8 @@ def test_what_are_no_stored_files_are_all_named(
 
 
 def test_a_pack_of_records_that_is_a_bomb_is_named(results: Path, bounded: Bounded) -> None:
-    (results / "more.tar.xz").write_bytes(lzma.compress(bytes(GB // 2), preset=0))
-    named(bounded, results, "more.tar.xz", records=3)
+    (results / "more.jsonl.xz").write_bytes(lzma.compress(bytes(GB // 2), preset=0))
+    named(bounded, results, "more.jsonl.xz", records=3)
 
 
 @pytest.mark.parametrize("make", [device, pipe, sparse, a_folder])

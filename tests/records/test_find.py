@@ -4,7 +4,7 @@ import pytest
 from support.made_records import MakeRecord
 
 from benchsuite.errors import UsageError
-from benchsuite.records.names import find_run
+from benchsuite.records.listing import find_run
 from benchsuite.records.store import Store
 
 

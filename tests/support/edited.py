@@ -1,7 +1,6 @@
 """Stored records that somebody edits."""
 
 import json
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,13 +26,3 @@ def edit(file: Path, change: Change, sealed: bool = False) -> None:
 def metrics(content: dict[str, Any]) -> dict[str, float]:
     found: dict[str, float] = content["results"]["retrieval"]["metrics"]
     return found
-
-
-def pack(name: str, *files: Path) -> Path:
-    """As `tar -cJf NAME.tar.xz FILES && rm FILES` in their folder does."""
-    packed = files[0].with_name(f"{name}.tar.xz")
-    with tarfile.open(packed, "w:xz") as archive:
-        for file in files:
-            archive.add(file, file.name)
-            file.unlink()
-    return packed

@@ -310,6 +310,7 @@
     input.addEventListener("focus", begin, { once: true });
     for (const kind of ["focus", "input"]) input.addEventListener(kind, look);
     box.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
       const { key, target } = event, links = [input, ...list.querySelectorAll("a")];
       const next = links[links.indexOf(target) + ({ ArrowDown: 1, ArrowUp: -1 }[key] ?? 0)];
       if (next && next !== target) { next.focus(); event.preventDefault(); }
