@@ -6,6 +6,7 @@ import pytest
 
 from benchsuite.records import shipped
 from benchsuite.records.contents import read_contents
+from benchsuite.records.listing import PACK, line_of, pack
 from benchsuite.records.trials import write_trials
 
 
@@ -15,6 +16,6 @@ def ship(results: Path, recipe: str, built_in: Path, monkeypatch: pytest.MonkeyP
     folder = built_in / shipped.SHIPPED
     folder.mkdir(parents=True)
     if records:
-        (folder / f"{recipe}{shipped.RECORDS}").write_bytes(shipped.pack(contents.records.values()))
+        (folder / f"{recipe}{PACK}").write_bytes(pack(line_of(one.as_json()) for one in contents.records.values()))
     write_trials(folder / f"{recipe}.parquet", contents.trials[recipe])
     monkeypatch.setattr(shipped, "baselines", lambda: built_in)
