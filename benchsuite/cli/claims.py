@@ -100,7 +100,7 @@ def claims(
     else:
         say(*lines(judged, exploratory), *map(both_line, both), *again_lines(again), *outcome_lines(both))
     if not views and not as_json:
-        of = f"{names[0]}" + " and the others" * (len(names) > 1)
+        of = names[0] + " and the others" * (len(names) > 1)
         say(f"{results} has no run of {of}: run `benchsuite repro {names[0]}`, or name --results FOLDER.")
     read.require_whole()
 

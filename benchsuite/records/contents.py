@@ -11,7 +11,7 @@ from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.records.json_text import parse
-from benchsuite.records.listing import Packed, json_files, packed_in, packs_in, read_pack
+from benchsuite.records.listing import PACKS, Packed, json_files, packed_in, read_pack
 from benchsuite.records.names import FAILURE_FILES, REMARKS, REQUEST_FILES, TRIAL_FILES, files_like
 from benchsuite.records.record_file import Count, FileError, RecordFile, named_rightly, read_one, with_ranks
 from benchsuite.records.remarks import Remark, read_remarks
@@ -101,7 +101,7 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     process is held at a time.
     """
     unreadable: list[FileError] = []
-    _collect(packs_in(folder), _check_pack, unreadable)
+    _collect(files_like(folder, PACKS), _check_pack, unreadable)
     paths, found = json_files(folder), packed_in(folder)
     with without_garbage_collection():
         read = dict(zip(paths, spread(lambda path: _read_record(path, count, found), paths), strict=True))

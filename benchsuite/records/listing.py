@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import MEGABYTE, read_stored, reason_of, unpacked
-from benchsuite.records.names import FAILED, MANIFEST, clean, run_of, stem
+from benchsuite.records.names import FAILED, MANIFEST, clean, files_like, run_of, stem
 
 PACK = ".jsonl.xz"
+PACKS = f"*{PACK}"
 LARGEST_PACK = 64 * MEGABYTE
 """Unpacked; a thousand records have 12."""
 HEAD = re.compile(
@@ -33,15 +34,10 @@ class Packed(NamedTuple):
     line: bytes
 
 
-def packs_in(folder: Path) -> list[Path]:
-    """In order, without drafts."""
-    return sorted(file for file in folder.glob(f"*{PACK}") if not file.name.startswith("."))
-
-
 def packed_in(folder: Path) -> dict[str, Packed]:
     """Packed records by name, of several the first; packs that cannot be read are left out."""
     found: dict[str, Packed] = {}
-    for pack in packs_in(folder):
+    for pack in files_like(folder, PACKS):
         try:
             lines = read_pack(pack)
         except ValueError:  # what reads the folder names it
@@ -115,12 +111,12 @@ def find_run(folder: Path, run: str) -> Path:
     """The record's file, from a path, a run_id or its beginning, or the file's name without its ending."""
     if run.endswith(PACK):
         raise UsageError(f"{run}: a pack of records. Name its folder, or a run in it.")
-    if is_stored(Path(run)) and not Path(run).is_dir():
-        return Path(run)
+    if (path := Path(run)).is_file() or packed(path):
+        return path
     if not folder.is_dir():
         raise UsageError(f"{run}: no such file, and results folder {folder} does not exist. Use --results FOLDER.")
     files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
-    asked = Path(run).name.removesuffix(".json")
+    asked = path.name.removesuffix(".json")
     names = {file: (file.stem, run_id[: len(asked)]) for file, run_id in files.items()}
     matches = {file: files[file] for file, each in names.items() if asked and asked in each}
     if not matches:

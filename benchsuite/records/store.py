@@ -16,8 +16,8 @@ from benchsuite.files import lock_of, locked, put, read_stored, reason_of, requi
 from benchsuite.grouping import by_key
 from benchsuite.records.checkpoints import folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
-from benchsuite.records.listing import LARGEST_PACK, is_stored, json_files, line_of, pack, pack_of, packs_in, read_pack
-from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, record_name, run_of
+from benchsuite.records.listing import LARGEST_PACK, PACKS, is_stored, json_files, line_of, pack, pack_of, read_pack
+from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, files_like, record_name, run_of
 from benchsuite.records.record_file import FileError, read_record, read_record_file
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, knows
@@ -66,7 +66,7 @@ class Store:
         records = {file: record for file, record in read.items() if record}
         names = {file.name for file in records}
         by_pack = by_key((pack_of(self.folder, one.recipe), file) for file, one in records.items())
-        for file in {*packs_in(self.folder), *by_pack}:
+        for file in {*files_like(self.folder, PACKS), *by_pack}:
             with locked(lock_of(file)):
                 before = read_pack(file) if file.exists() else {}
                 lines = {name: line for name, line in before.items() if name not in names}

@@ -12,7 +12,8 @@ from support.made_records import MakeRecord
 
 from benchsuite.errors import UsageError
 from benchsuite.records.contents import read_contents
-from benchsuite.records.listing import find_run, json_files, packs_in
+from benchsuite.records.listing import PACKS, find_run, json_files
+from benchsuite.records.names import files_like
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import TunedBy
 from benchsuite.records.store import Store
@@ -39,7 +40,7 @@ def test_packing_changes_nothing_of_a_folder(listed: Path, capsys: pytest.Captur
     assert exit_code("verify", listed, "--pack") == 0
     assert capsys.readouterr().out == told
     assert [file.name for file in listed.glob("*.json")] == ["MANIFEST.json"]
-    [pack] = packs_in(listed)
+    [pack] = files_like(listed, PACKS)
     assert [json.loads(line)["seed"] for line in lines(pack)] == [0, 1, 2]
     assert json_files(listed) == files
     assert read_contents(listed).records == before
@@ -69,18 +70,18 @@ def test_a_packed_record_is_kept_unless_another_search_found_its_run(tmp_path: P
     assert store.pack() == 1
     assert store.pack() == 0
     assert store.read().records == {more.run_id: more}
-    assert len(lines(packs_in(tmp_path)[0])) == 1
+    assert len(lines(files_like(tmp_path, PACKS)[0])) == 1
 
 
 def test_packing_again_adds_and_keeps(listed: Path, tmp_path: Path, make_sound: MakeRecord) -> None:
     before = read_contents(listed).records
     Store(listed).pack()
-    (own,) = packs_in(listed)
+    (own,) = files_like(listed, PACKS)
     own.rename(listed / "another.jsonl.xz")
     Store(listed).write(*make_sound(seed=3))
     assert Store(listed).pack() == 1
     after = read_contents(listed)
-    assert len(packs_in(listed)) == 2
+    assert len(files_like(listed, PACKS)) == 2
     assert len(after.records) == 4
     assert before.items() <= after.records.items()
 
@@ -93,7 +94,7 @@ def test_of_a_record_and_a_packed_copy_the_record_counts(listed: Path, capsys: p
     file.write_bytes(content)
     capsys.readouterr()
     assert exit_code("verify", listed) == 0
-    [pack] = packs_in(listed)
+    [pack] = files_like(listed, PACKS)
     assert f"{pack.name}: {file.name} in it is not read, because it is there again" in capsys.readouterr().out
     assert len(read_contents(listed).records) == 3
     assert exit_code("verify", listed, "--pack") == 0
@@ -103,7 +104,7 @@ def test_of_a_record_and_a_packed_copy_the_record_counts(listed: Path, capsys: p
 
 def test_of_two_packs_with_a_record_the_first_counts(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Store(listed).pack()
-    [pack] = packs_in(listed)
+    [pack] = files_like(listed, PACKS)
     (listed / "z.jsonl.xz").write_bytes(pack.read_bytes())
     capsys.readouterr()
     assert exit_code("verify", listed) == 0
@@ -138,7 +139,7 @@ def test_a_damaged_pack_is_named_and_the_rest_is_read(listed: Path, damage: Call
     kept.unlink()
     Store(listed).pack()
     kept.write_bytes(content)
-    [pack] = packs_in(listed)
+    [pack] = files_like(listed, PACKS)
     pack.write_bytes(damage(pack.read_bytes()))
     contents = read_contents(listed)
     assert [error.file for error in contents.errors] == [pack]
@@ -148,7 +149,7 @@ def test_a_damaged_pack_is_named_and_the_rest_is_read(listed: Path, damage: Call
 
 def test_an_edited_record_in_a_pack_is_named_with_it(listed: Path) -> None:
     Store(listed).pack()
-    [pack] = packs_in(listed)
+    [pack] = files_like(listed, PACKS)
     content = lzma.decompress(pack.read_bytes())
     first, _, rest = content.partition(b"\n")
     pack.write_bytes(lzma.compress(first.replace(b'"title":"InfoNCE"', b'"title":"Mine"') + b"\n" + rest))
