@@ -47,8 +47,7 @@ class PremiseFinding:
 
     def concerns(self, claim: Claim) -> bool:
         """Whether a claim may depend on it."""
-        rows = not self.concerned or bool({claim.row, claim.reference} & self.concerned)
-        return rows and (not self.premise.columns or claim.column.key in self.premise.columns)
+        return claim.depends_on(self.premise, self.concerned)
 
     def refuted_for(self, claim: Claim) -> str:
         """Why it does not hold for a claim, with the numbers; "" where it does."""

@@ -59,7 +59,8 @@ def repro(
         list[str] | None,
         typer.Option(
             help="Rows to run (default: all): a label or a method, alone or as backbone/label, variant/label or "
-            "backbone/variant/label. The page also shows earlier runs."
+            "backbone/variant/label; or headlines: those that headline claims and their premises need. The page also "
+            "shows earlier runs."
         ),
     ] = None,
     jobs: Jobs = None,
@@ -85,8 +86,10 @@ def repro(
     """
     from benchsuite.cli.shared.training_options import show_reading
     from benchsuite.execution.preflight import require_ready
-    from benchsuite.papers.reader import named_tables, usual_scale
+    from benchsuite.papers.claim import headline_rows
+    from benchsuite.papers.reader import named_tables, read_table, usual_scale
     from benchsuite.planning.plan import plan_tables, row_names
+    from benchsuite.planning.rows import HEADLINES
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import duration, without_data
     from benchsuite.work.session import failure
@@ -104,6 +107,8 @@ def repro(
     wanted = parse_seeds(replicates) if seed is None else [seed]
     require_reported(wanted or [])
     chosen = wanted, parse_names(rows, row_names(tables, scale))
+    if HEADLINES in chosen[1]:
+        tables = [name for name in tables if headline_rows(read_table(name))] or tables
     results, store = options.results, session.store
     plan = partial(
         plan_tables, tables, scale, *chosen, extra, folders, regime=regime, results=results, count=trials, anew=tune

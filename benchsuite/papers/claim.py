@@ -3,12 +3,12 @@
 Of rows that a user adds to a table, what they are compared with.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from benchsuite.papers.questions import TextClaim
+from benchsuite.papers.questions import Premise, TextClaim
 from benchsuite.papers.schema import Column, Row, RowKey, Table, row_name
 
 
@@ -39,6 +39,11 @@ class Claim:
         """`row beats reference on column`."""
         return f"{row_name(self.row)} beats {row_name(self.reference)} on {self.column.name}"
 
+    def depends_on(self, premise: Premise, concerned: Collection[RowKey]) -> bool:
+        """Whether it may depend on a premise, which concerns claims on these rows; none: on any."""
+        rows = not concerned or not {self.row, self.reference}.isdisjoint(concerned)
+        return rows and (not premise.columns or self.column.key in premise.columns)
+
     @property
     def said(self) -> "Said | None":
         """What the text says, which several claims can follow from; none if the claim follows from the table alone."""
@@ -56,6 +61,17 @@ class Said(NamedTuple):
 def headline_claims(tables: Iterable[Table]) -> int:
     """How many headline claims tables make, whether they were run or not."""
     return sum(claim.headline for table in tables for claim in _of_text(table).values())
+
+
+def headline_rows(table: Table) -> list[str]:
+    """Names of the rows that its headline claims compare, and of those that the claims' premises look at."""
+    claims = [claim for claim in _of_text(table).values() if claim.headline]
+    compared = [key for claim in claims for key in (claim.row, claim.reference)]
+    for premise in table.premises:
+        concerned = {table.row(name).key for name in premise.concerns}
+        if any(claim.depends_on(premise, concerned) for claim in claims):
+            compared += [table.row(name).key for name in premise.rows]
+    return list(dict.fromkeys(map(row_name, compared)))
 
 
 def claims_of(table: Table) -> list[Claim]:

@@ -5,11 +5,15 @@ from typing import NamedTuple
 
 from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
 from benchsuite.papers import Row, Table
+from benchsuite.papers.claim import headline_rows
 from benchsuite.papers.schema import TablePart
 from benchsuite.planning.recipe import Recipe
 from benchsuite.records.requests import AddedRow
 from benchsuite.registry import methods
 from benchsuite.setup import REFERENCES
+
+HEADLINES = "headlines"
+"""What a user asks for in place of the names of the rows that headline claims compare."""
 
 
 class LongerRow(NamedTuple):
@@ -23,10 +27,17 @@ def rows_to_run(
     table: Table, recipe: Recipe, wanted: Sequence[str], extra: Sequence[str], tuned: bool
 ) -> list[LongerRow]:
     """The rows of the table and of added methods; where rows are tuned, those of the reference trained longer too."""
+    wanted = [name for each in wanted for name in (_headline_rows(table) if each == HEADLINES else [each])]
     longer = longer_rows(table.rows, recipe, wanted) if tuned else []
     labels = {label for added in longer for label in added.row.names}
     own = [name for name in wanted if name not in labels]
     return [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not wanted else [])] + longer
+
+
+def _headline_rows(table: Table) -> list[str]:
+    if not (names := headline_rows(table)):
+        raise UsageError(f"{table.name} makes no headline claim, so --rows {HEADLINES} names no row of it.")
+    return names
 
 
 def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:

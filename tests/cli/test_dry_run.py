@@ -83,6 +83,20 @@ def test_a_table_s_plan_has_a_line_for_each_row_and_regime(
     ]
 
 
+def test_of_a_paper_headlines_are_rows_of_the_tables_that_have_some(
+    in_process: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("repro", "modality-gap", "--scale", "smoke", "--seeds", "1", "--regime", "printed", "--dry-run")
+    assert exit_code(*command, "--rows", "headlines") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("4 tables at scale smoke")
+    assert "modality-gap/table3 RN50 4.00E-02" in said
+    assert "modality-gap/table3 RN50 2.00E-02" not in said
+    assert "figure" not in said
+    assert exit_code("repro", "modality-gap/figure2", "--scale", "smoke", "--rows", "headlines", "--dry-run") == 2
+    assert "modality-gap/figure2 makes no headline claim" in capsys.readouterr().err
+
+
 def test_without_data_a_table_s_dry_run_says_what_a_run_takes(
     in_process: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
