@@ -3,7 +3,8 @@ import pytest
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
-from benchsuite.data.synthetic.latents import IMAGE_CONCEPTS
+from benchsuite.data.synthetic.latents import IMAGE_CONCEPTS, LatentsImages
+from benchsuite.planning.recipe import read_recipe
 
 SMALL = {"train": 4000, "validation": 20, "test": 600}
 
@@ -40,3 +41,13 @@ def test_an_imbalance_gives_the_training_split_alone_a_long_tail(
     assert np.array_equal(train.labels["tail"], train.labels[classes] >= count // 2)
     assert 0.35 < test.labels["tail"].mean() < 0.65
     assert train.labels["tail"].mean() < 0.25
+
+
+@pytest.mark.parametrize("variant", ["CIFAR10-LT", "CIFAR100-LT", "ImageNet100-LT"])
+@pytest.mark.parametrize("seed", [*range(10), *range(100, 110)])
+def test_a_long_tail_leaves_images_of_each_concept_in_every_replicate(variant: str, seed: int) -> None:
+    """Otherwise nothing can be learned of a concept that is asked for, and the whole table is refused."""
+    options = read_recipe("latents-images").variants[variant].change["data"]["options"]
+    dataset = create_dataset("latents-images", **{**options, "seed": seed})
+    assert isinstance(dataset, LatentsImages)
+    assert np.bincount(dataset.scenes("train")[:, 0], minlength=IMAGE_CONCEPTS).min() > 0
