@@ -25,8 +25,8 @@ MEANING: dict[Outcome, str] = {
     "gain of tuning": "better as printed only: the interval of the tuned rows ends below our gain as printed",
     "open when tuned": "better as printed; the interval of the tuned rows still reaches our gain as printed",
     "gain when tuned": "confirmed with all rows tuned alike only",
-    "no gain seen": "neither comparison confirms it, after correction for all headline claims of the paper; "
-    "that is no proof that there is none",
+    "no gain seen": "neither comparison confirms one that matters, after correction for all headline claims of the "
+    "paper; that is no proof that there is none",
     "loss of tuning": "worse as printed only: the interval of the tuned rows begins above our loss as printed",
     "worse": "significantly worse in a comparison, better in none",
     "not known": "a comparison is missing, or a premise of the claim does not hold",
@@ -83,7 +83,11 @@ class InBothRegimes:
         other = ELSE.get(self.outcome)
         reversed_ = "opposite" in (self.printed.verdict.kind, self.tuned.verdict.kind)
         behind = f"; {REGIMES[other]}, it is significantly worse" if other and reversed_ else ""
-        return unlike or MEANING[self.outcome] + behind
+        small = [words for words, one in zip(REGIMES.values(), (self.printed, self.tuned), strict=True) if one.small]
+        below = (
+            f"; {' and '.join(small)}, it is better by less than the smallest difference of interest" if small else ""
+        )
+        return unlike or MEANING[self.outcome] + behind + below
 
 
 def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:

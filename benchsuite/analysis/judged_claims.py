@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import findings
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.stats import Better, Paired, power
+from benchsuite.analysis.stats import ALPHA, Better, Paired, power
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, explore, judge_family
 from benchsuite.errors import RecordError
@@ -52,6 +52,12 @@ class JudgedClaim:
     def gain(self) -> float | None:
         """By how much our runs have the claim's row ahead, in the unit of the measure: + speaks for the claim."""
         return self.gains.difference if self.gains else None
+
+    @property
+    def small(self) -> bool:
+        """Whether the row is significantly ahead, by less than the smallest difference of interest."""
+        p = self.verdict.p_adjusted
+        return self.verdict.kind == "equivalent" and p is not None and p <= ALPHA and (self.gain or 0) > 0
 
     @property
     def comparison(self) -> Hashable:

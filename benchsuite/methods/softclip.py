@@ -21,6 +21,7 @@ from benchsuite.registry import register_method
     defaults="this suite, not checked against the paper",
     equation=r"\alpha\,CLIP + \beta\,D(q_i, p_i) + \gamma\,D(q_i^*, p_i^*),\ p_i = softmax(S_i/\tau),"
     r"\ q_i = softmax(\langle r_i, r_j \rangle/\tau),\ p_{ij}^* = p_{ij} / \sum_{k \neq i} p_{ik}",
+    needs=("image_expert", "text_expert"),
     contains={"infonce-learnable": {"soft_weight": 0, "negatives_weight": 0}},
 )
 class SoftCLIP(InfoNCELearnable):

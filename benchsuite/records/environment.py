@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -55,11 +56,23 @@ def _version(package: str) -> str | None:
         return None
 
 
+VECTORS = ("avx512f", "avx2", "avx", "asimd")
+"""Flags of instructions on vectors, the widest first: libraries choose kernels by them, which round differently."""
+
+
 def _processor() -> str:
+    """`AMD EPYC (family 25, model 1, avx2)`: processors of one name may round differently."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        first = Path("/proc/cpuinfo").read_text().partition("\n\n")[0]
     except OSError:
         return platform.processor()
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
+    return named({key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())})
+
+
+def named(known: Mapping[str, str]) -> str:
+    """A processor by what Linux says of it."""
+    flags = known.get("flags", known.get("Features", "")).split()
+    more = [f"{key} {known[name]}" for key, name in (("family", "cpu family"), ("model", "model")) if name in known]
+    more += [flag for flag in VECTORS if flag in flags][:1]
+    name = known.get("model name") or platform.processor() or platform.machine()
+    return f"{name} ({', '.join(more)})" if more else name

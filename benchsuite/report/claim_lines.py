@@ -80,6 +80,13 @@ class ClaimLine:
         return [self.view.row(key) for key in (self.claim.row, self.claim.reference)]
 
     @property
+    def rate_alone(self) -> int:
+        """Trials of a line as tuned whose rows search the learning rate alone, as its table varies the rest; or 0."""
+        found = [record.tuned for row in self.table_rows if row for record in row.records]
+        known = [one for one in found if one and not one.searched]
+        return max(one.trials for one in known) if found and len(known) == len(found) else 0
+
+    @property
     def claim(self) -> Claim:
         return self.judged.claim
 
@@ -97,7 +104,7 @@ class ClaimLine:
         """The proposed method's title where the paper's label of the row does not have it; else empty."""
         row = self.view.row(self.claim.row)
         title = row.records[0].method.title if row and row.records else ""
-        return title if title.casefold() not in " ".join(self.claim.row).casefold() else ""
+        return title if title.casefold() not in " ".join([*self.claim.row, *self.claim.reference]).casefold() else ""
 
     @property
     def contradicted(self) -> bool:

@@ -59,7 +59,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
 
 
 def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str, str], Counter[str]]:
-    """By paper and scale: how many headline claims that the method beats another came to what."""
+    """By paper and scale: how many headline claims that a row of the method is ahead came to what."""
     found = {}
     for (paper, scale), views in leaderboard.by_paper.items():
         own = {(view.asked.table, row.key) for view in views for row in view.rows if row.method == method}

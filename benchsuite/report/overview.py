@@ -74,7 +74,9 @@ def overviews(leaderboard: Leaderboard) -> list[Overview]:
         real_first = sorted(boards, key=lambda board: data_of(board.rows[0].record) != REAL)
         title = leaderboard.comparisons[boards[0].setup_id][0].reference.record.method.title
         if len(boards) > 1:
-            found.append(Overview(title, real_first, _lines(leaderboard, real_first)))
+            lines = _lines(leaderboard, real_first)
+            shown = [board for board in real_first if any(board.setup_id in line.found for line in lines)]
+            found.append(Overview(title, shown, lines))
     return found
 
 
@@ -129,9 +131,9 @@ class Headlines:
 
     @property
     def on_stand_ins(self) -> str:
-        """How many claims were measured on other data than the paper's."""
+        """How many claims were measured on other data than the paper's: `all`, `3 of 5`, or none."""
         replaced = [bool(line.judged.stand_in) for line, _ in self.lines]
-        return "all" if all(replaced) else "partly" if any(replaced) else ""
+        return "all" if all(replaced) else f"{sum(replaced)} of {len(replaced)}" if any(replaced) else ""
 
     @property
     def outcomes(self) -> Counter[str]:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from benchsuite.records import environment as module
-from benchsuite.records.environment import environment, source_commit
+from benchsuite.records.environment import environment, named, source_commit
 
 
 def test_versions_and_machine_are_told() -> None:
@@ -74,3 +74,14 @@ def test_a_checkout_without_commits_or_without_git_has_no_commit(
     assert source_commit() == (None, None)
     monkeypatch.setenv("PATH", "")
     assert source_commit() == (None, None)
+
+
+def test_processors_of_one_name_that_round_differently_are_told_apart() -> None:
+    """Virtual machines name several as one: a run done again on another is not wrong where its last digits are."""
+    milan = {"model name": "AMD EPYC", "cpu family": "25", "model": "1", "flags": "sse avx avx2 fma"}
+    genoa = {**milan, "model": "17", "flags": "sse avx avx2 avx512f"}
+    assert named(milan) == "AMD EPYC (family 25, model 1, avx2)"
+    assert named(genoa) == "AMD EPYC (family 25, model 17, avx512f)"
+    assert named(milan | {"flags": "sse"}) == "AMD EPYC (family 25, model 1)"
+    assert named({"Features": "fp asimd"}).endswith(" (asimd)")
+    assert environment("cpu", 1, 1)["processor"]

@@ -227,8 +227,10 @@ def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterato
     chosen = [trial for found in searches if (trial := best(found))]
     best_of_all = {id(trial) for trial in chosen}
     for name in temperatures(chosen[0].method) if chosen else ():
-        trials = [trial for trial in tuned if trial.score is not None and _value(trial, name) > 0]
-        values = sorted(_value(trial, name) for trial in chosen)
+        trials = [
+            trial for trial in tuned if trial.score is not None and name not in trial.fixed and _value(trial, name) > 0
+        ]
+        values = sorted(_value(trial, name) for trial in chosen if name not in trial.fixed)
         if len({_value(trial, name) for trial in trials}) < 2:
             continue
         traces = []
@@ -238,10 +240,10 @@ def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterato
             traces += [_trace(tower, "trial", style, name, own)]
             traces += [_trace(tower, "best", style, name, [trial for trial in own if id(trial) in best_of_all])]
         title = f"{spoken(name)} against the score on {file.recipe}"
+        found = f"{name} {values[0]:.3g} to {values[-1]:.3g}, median {median(values):.3g}"
         caption = (
-            f"Small: a trial, by {file.rule['measure']}; large: the best of each of {len(chosen)} searches, with "
-            f"{name} {values[0]:.3g} to {values[-1]:.3g}, median {median(values):.3g}. Trials differ in all other "
-            "hyper-parameters and the learning rate, too."
+            f"Small: a trial, by {file.rule['measure']}; large: the best of each of {len(values)} searches that drew it, "
+            f"with {found}. Trials differ in all other hyper-parameters and the learning rate, too."
         )
         axes = Axis(name, log=True), Axis("Score", percent=True)
         yield Figure(f"{method}-{slug(title)}", slug(title), "points", title, caption, *axes, traces)

@@ -25,3 +25,24 @@ def test_each_trial_of_a_search_is_a_point_and_the_best_of_each_replicate_stands
     assert said.endswith(f"Score from {low} to {high}."), "not of all trials, and no mean"
     assert f">{large.label}</text>" in svg(figure), "the legend names the tower"
     assert sensitivity_figures("cwcl", {"r": file}, []) == []
+
+
+def test_a_search_that_did_not_draw_it_says_nothing_of_a_temperature() -> None:
+    """As of a table that varies it: its rows keep the printed one, and search the rest."""
+    drawn = [trial.model_copy(update={"score": 0.1 + 0.01 * trial.number}) for trial in trials_of("infonce")]
+    fixed = [
+        trial.model_copy(
+            update={
+                "replicate": 1,
+                "fixed": {"tau": 0.5},
+                "method": trial.method.model_copy(update={"hyperparameters": {"tau": 0.5}}),
+            }
+        )
+        for trial in drawn
+    ]
+    (figure,) = sensitivity_figures(
+        "infonce", {"r": TrialsFile(recipe="r", rule=RULE, setups={}, trials=[*drawn, *fixed])}, []
+    )
+    assert "the best of each of 1 searches that drew it" in figure.caption
+    assert 0.5 not in {value for series in figure.series for value in series.x}
+    assert sensitivity_figures("infonce", {"r": TrialsFile(recipe="r", rule=RULE, setups={}, trials=fixed)}, []) == []
