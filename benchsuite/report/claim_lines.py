@@ -33,7 +33,8 @@ def anchor(judged: JudgedClaim) -> str:
 def remark(judged: JudgedClaim) -> str:
     """Why there is no test of a claim; empty where its columns say all."""
     answer = judged.verdict
-    return answer.reason if answer.p_adjusted is None or answer.paired is None else ""
+    compared = answer.paired is not None and (answer.p_adjusted is not None or answer.kind == "exploratory")
+    return "" if compared else answer.reason
 
 
 def in_common(ours: Sequence[str], theirs: Sequence[str]) -> str:

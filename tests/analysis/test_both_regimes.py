@@ -4,6 +4,7 @@ import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
 
 from benchsuite.analysis.both_regimes import MEANING, InBothRegimes, Outcome, in_both_regimes
+from benchsuite.planning.recipe import Primary
 
 NEAR = (0.10, 0.13, 0.11, 0.13)
 WIDE = (0.02, 0.36, 0.05, 0.38)
@@ -65,6 +66,22 @@ def test_a_gain_in_one_comparison_that_is_a_loss_in_the_other_says_so(
 ) -> None:
     (both,) = judged(make_record, printed, tuned)
     assert (both.outcome, both.meaning) == (outcome, MEANING[outcome] + said)
+
+
+def test_a_gain_too_small_to_matter_is_no_gain_but_is_told(make_record: MakeRecord) -> None:
+    """Significant, and its interval within the smallest difference of interest: not "neither confirms one"."""
+    made = table(*TWO, claims=[HEADLINE])
+    small = Primary(metric="t2i_r10", difference=0.9)
+    views = [
+        view(make_record, made, {"old": LOW, "ours": ours}, regime=regime, primary={"retrieval": small})
+        for regime, ours in (("printed", NEAR), ("tuned", HIGH))
+    ]
+    (both,) = in_both_regimes(views)
+    assert (both.printed.verdict.kind, both.tuned.verdict.kind) == ("equivalent", "equivalent")
+    assert (both.printed.small, both.tuned.small) == (False, True)
+    assert both.outcome == "no gain seen"
+    below = "tuned, it is better by less than the smallest difference of interest"
+    assert both.meaning == f"{MEANING['no gain seen']}; {below}"
 
 
 @pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])

@@ -11,7 +11,7 @@ from support.html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.both_regimes import in_both_regimes
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cli.claims import outcome_lines
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, TunedBy
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
 from benchsuite.report.figures.from_claims import survey_figures
 from benchsuite.report.origin import Origin
@@ -330,3 +330,24 @@ def test_the_list_of_methods_says_which_have_no_run(make_record: MakeRecord) -> 
     page = pages(leaderboard([claimed.view(make_record, table, {"old": claimed.LOW})]))["index"]
     (listed,) = re.findall(r'<h2 id="methods">.*?</ul>', page, flags=re.S)
     assert [("temo" in line, "(no run" in line) for line in listed.split("<li>")[1:]] == [(False, False), (True, True)]
+
+
+def test_a_claim_whose_tuned_rows_search_the_learning_rate_alone_is_marked(make_record: MakeRecord) -> None:
+    """A robust gain of such a table says nothing of tuning more than the learning rate."""
+    values = {"ours": claimed.HIGH, "old": claimed.LOW}
+    for searched, marked in (([], True), (["tau"], False)):
+        by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, searched=searched)
+        views = [
+            claimed.view(
+                make_record,
+                claimed.table(*claimed.TWO, **CLAIM),
+                values,
+                changes={name: {"tuned": one} for name in values} if (one := by if regime == "tuned" else None) else {},
+                regime=regime,
+            )
+            for regime in ("printed", "tuned")
+        ]
+        found = pages(leaderboard(views))
+        assert ("R@1 · B ‡" in words(found["index"])) == marked
+        said = "tuned, too, the learning rate alone is searched, in 16 trials"
+        assert (said in words(found["claims/p-small"])) == marked

@@ -147,9 +147,9 @@ def test_a_headline_claim_stands_beside_what_its_paper_leaves_open(make_record: 
 def test_reasons_stand_where_there_is_no_test(measured: TableView) -> None:
     claims = leaderboard([measured]).claims["temo-table1-small"]
     said = Reading(pages(leaderboard([measured]))["claims/temo-small"]).text
-    assert {one.verdict.p_adjusted is None for one in claims} == {True, False}
+    assert {one.gain is None for one in claims} == {True, False}
     for one in claims:
-        assert (one.verdict.reason in said) == (one.verdict.p_adjusted is None)
+        assert (one.verdict.reason in said) == (one.gain is None)
 
 
 def test_claims_without_a_number_of_ours_have_their_own_table_with_a_line_for_each_reason(measured: TableView) -> None:

@@ -242,8 +242,8 @@ def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterato
         title = f"{spoken(name)} against the score on {file.recipe}"
         found = f"{name} {values[0]:.3g} to {values[-1]:.3g}, median {median(values):.3g}"
         caption = (
-            f"Small: a trial, by {file.rule['measure']}; large: the best of each of {len(values)} searches that drew it, "
-            f"with {found}. Trials differ in all other hyper-parameters and the learning rate, too."
+            f"Small: a trial, by {file.rule['measure']}; large: the best of each of {len(values)} searches that drew "
+            f"it, with {found}. Trials differ in all other hyper-parameters and the learning rate, too."
         )
         axes = Axis(name, log=True), Axis("Score", percent=True)
         yield Figure(f"{method}-{slug(title)}", slug(title), "points", title, caption, *axes, traces)
