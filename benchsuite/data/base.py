@@ -95,6 +95,10 @@ class PairDataset(Options, ABC):
     """Options that decide nothing but paraphrases with a digest of their own. Like folders, they are not hashed."""
     shows: ClassVar[Shows] = "images"
     """What `images` of its splits hold; a plan refuses towers that take something else."""
+    only_counted: ClassVar[bool] = False
+    """Whether its items are drawn numbers that nobody can look at: of galleries of them, a record keeps how often each
+    rank came, not for which query.
+    """
     captioned: ClassVar[bool] = True
     """Whether its splits have captions; if not, a plan refuses text towers."""
     class_names: ClassVar[Mapping[str, Sequence[str]]] = {}

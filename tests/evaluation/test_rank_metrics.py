@@ -95,4 +95,7 @@ def test_what_is_stored_gives_the_same_numbers_in_less_room(task: str, largest: 
     assert (again.metrics, again.counts, again.measures) == (scores.metrics, scores.counts, scores.measures)
     middles = [int(np.sort(each)[len(each) // 2]) for each in whole.values()]
     last = LAST.get(task, max(10, *middles, 0))
-    assert all(np.array_equal(scores.ranks[name], np.minimum(each, last + 1)) for name, each in whole.items())
+    stored = {name: np.minimum(each, last + 1) for name, each in whole.items()}
+    if task == "tail":  # `retrieval` has the same query by query
+        stored = {name: np.sort(each) for name, each in stored.items()}
+    assert all(np.array_equal(scores.ranks[name], each) for name, each in stored.items())

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,11 +7,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import normalize
 
+from benchsuite.data import create_dataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.rank_metrics import medians, recalls
+from benchsuite.evaluation.base import Embedder, create_task
+from benchsuite.evaluation.rank_metrics import RULES, medians, recalls
 from benchsuite.evaluation.retrieval import rank_both, score
+from benchsuite.models.sides import Sides
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -116,6 +121,34 @@ def test_of_one_picture_no_other_is_nearest() -> None:
     both = create_task("retrieval").ranks(eye, eye, torch.arange(2))  # type: ignore[attr-defined]
     assert both["i2t_nearest"].tolist() == [2, 1]
     assert recalls(both) == recalls({way: both[way] for way in ("i2t", "t2i")}), "whoever counts all that was found"
+
+
+class Asis(Sides):
+    """Vectors, embedded as they are."""
+
+    def pictures(self, pictures: Any, features: bool = False) -> Tensor:
+        return normalize(torch.tensor(np.asarray(pictures)).flatten(1), dim=1)
+
+    def texts(self, texts: Any, features: bool = False) -> Tensor:
+        return normalize(torch.from_numpy(np.stack(texts)), dim=1)
+
+
+@pytest.mark.parametrize("only_counted", [True, False])
+def test_galleries_that_nobody_can_look_at_keep_how_often_each_rank_came(
+    only_counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = create_dataset("latents", train=1, validation=1, test=1, galleries=60)
+    monkeypatch.setattr(type(dataset), "only_counted", only_counted)
+    task = create_task("gallery-retrieval", split="galleries", gallery=20)
+    scores = task.evaluate(Embedder(Asis()), dataset)
+    found = task.searched(Embedder(Asis()), dataset)  # type: ignore[attr-defined]
+    assert (scores.metrics, scores.measures) == (recalls(found), medians(found))
+    way = scores.ranks["t2i"]
+    assert len(way) == 120
+    assert (np.diff(way) < 0).any() != only_counted
+    assert set(scores.ranks) == {"i2t", "t2i"} | (set() if only_counted else {"i2t_nearest", "t2i_nearest"})
+    again = RULES["gallery-retrieval"](scores.ranks, {})
+    assert (again.metrics, again.counts, again.measures) == (scores.metrics, scores.counts, scores.measures)
 
 
 def test_galleries_are_searched_alone() -> None:

@@ -44,6 +44,7 @@ class Latents(Synthetic):
 
     version: ClassVar = 2
     shows: ClassVar = "vectors"
+    only_counted: ClassVar = True
     redrawn: ClassVar = "seed"
     splits: ClassVar = ("train", "validation", "test", "galleries")
     labels: ClassVar = ("concept", "group", "verb", "nouns", "tail")
