@@ -6,7 +6,7 @@ from typing import Literal
 
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
 from benchsuite.analysis.pairing import pairable
-from benchsuite.analysis.stats import Paired, compare
+from benchsuite.analysis.stats import AIM, Paired, compare
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.papers.claim import Claim
@@ -25,12 +25,14 @@ MEANING: dict[Outcome, str] = {
     "gain of tuning": "better as printed only: the interval of the tuned rows ends below our gain as printed",
     "open when tuned": "better as printed; the interval of the tuned rows still reaches our gain as printed",
     "gain when tuned": "confirmed with all rows tuned alike only",
-    "no gain seen": "neither comparison confirms one that matters, after correction for all headline claims of the "
-    "paper; that is no proof that there is none",
+    "no gain seen": "neither comparison confirms one that matters, corrected for all headline claims of the paper: no "
+    "proof that there is none",
     "loss of tuning": "worse as printed only: the interval of the tuned rows begins above our loss as printed",
     "worse": "significantly worse in a comparison, better in none",
     "not known": "a comparison is missing, or a premise of the claim does not hold",
 }
+MISSED = "too few seeds to see one as large as published"
+"""Of a gain that was not seen: `InBothRegimes.missed`."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,13 @@ class InBothRegimes:
         return "no gain seen"
 
     @property
+    def missed(self) -> bool:
+        """Whether no gain was seen where neither comparison has the power to confirm one as large as the published."""
+        chances = [one.verdict.power for one in (self.printed, self.tuned)]
+        known = [chance for chance in chances if chance is not None]
+        return self.outcome == "no gain seen" and bool(known) and max(known) < AIM
+
+    @property
     def comparison(self) -> Hashable:
         """What is equal for a comparison of the same runs that several tables of a paper make: it counts once."""
         return self.printed.comparison, self.tuned.comparison
@@ -87,7 +96,8 @@ class InBothRegimes:
         below = (
             f"; {' and '.join(small)}, it is better by less than the smallest difference of interest" if small else ""
         )
-        return unlike or MEANING[self.outcome] + behind + below
+        missed = f"; {MISSED}" if self.missed else ""
+        return unlike or MEANING[self.outcome] + missed + behind + below
 
 
 def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:

@@ -76,6 +76,7 @@ def claims(
                 "both_regimes": [
                     {
                         "outcome": one.outcome,
+                        "published_could_be_missed": one.missed,
                         "printed": claim_as_json(one.printed),
                         "tuned": claim_as_json(one.tuned),
                         "printed_less_reference_tuned": one.across

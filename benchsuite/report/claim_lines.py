@@ -52,6 +52,8 @@ class ClaimLine:
     """Claims of the paper's other tables that the same comparison of the same runs answers."""
     across: Paired | None = None
     """Of a line as tuned: the row as printed less the reference tuned."""
+    missed: bool = False
+    """Of a line as tuned: whether no gain was seen, and one as large as published could well be missed."""
 
     @property
     def tables(self) -> str:

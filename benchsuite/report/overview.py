@@ -141,6 +141,11 @@ class Headlines:
         return Counter(outcome for _, outcome in self.answers)
 
     @property
+    def missed(self) -> int:
+        """In how many of those where no gain was seen one as large as published could well be missed."""
+        return sum(tuned.missed for one in self.fates for pairs in one.by_outcome.values() for _, tuned in pairs)
+
+    @property
     def place(self) -> tuple[bool, int]:
         """Among others: real data first, then most seeds."""
         return (self.origin.data != REAL, -max(self.origin.by_row)) if self.origin else (True, 0)
@@ -174,7 +179,8 @@ def _fates(views: Sequence[TableView]) -> Iterator[Fates]:
         table = both.printed.claim.table
         printed = ClaimLine(by_regime[table, "printed"], both.printed, [other.printed for other in others])
         same = [other.tuned for other in others]
-        pairs.append((both.outcome, printed, ClaimLine(by_regime[table, "tuned"], both.tuned, same, both.across)))
+        tuned = ClaimLine(by_regime[table, "tuned"], both.tuned, same, both.across, both.missed)
+        pairs.append((both.outcome, printed, tuned))
     for forest in forests((line.view, line.judged) for _, *lines in pairs for line in lines):
         shown = [pair for pair in pairs if pair[1].claim.column.unit == forest.unit]
         outcomes = [outcome for outcome in MEANING if any(outcome == pair[0] for pair in shown)]

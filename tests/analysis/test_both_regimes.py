@@ -1,9 +1,9 @@
 """What became of a gain, from the verdicts in both regimes."""
 
 import pytest
-from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
+from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
 
-from benchsuite.analysis.both_regimes import MEANING, InBothRegimes, Outcome, in_both_regimes
+from benchsuite.analysis.both_regimes import MEANING, MISSED, InBothRegimes, Outcome, in_both_regimes
 from benchsuite.planning.recipe import Primary
 
 NEAR = (0.10, 0.13, 0.11, 0.13)
@@ -12,8 +12,8 @@ OTHER = {"initial_weights": "w", "batches": "others", "data": "d" * 64}
 VALUES = {"better": (LOW, HIGH), "worse": (HIGH, LOW), "same": (LOW, NEAR), "unsure": (LOW, WIDE)}
 
 
-def judged(make: MakeRecord, printed: str, tuned: str) -> list[InBothRegimes]:
-    made = table(*TWO, claims=[HEADLINE])
+def judged(make: MakeRecord, printed: str, tuned: str, published: float = 12) -> list[InBothRegimes]:
+    made = table(row("old", 10), row("ours", published, "proposed"), claims=[HEADLINE])
     views = [
         view(make, made, dict(zip(("old", "ours"), VALUES[which], strict=True)), regime=regime)
         for regime, which in (("printed", printed), ("tuned", tuned))
@@ -66,6 +66,36 @@ def test_a_gain_in_one_comparison_that_is_a_loss_in_the_other_says_so(
 ) -> None:
     (both,) = judged(make_record, printed, tuned)
     assert (both.outcome, both.meaning) == (outcome, MEANING[outcome] + said)
+
+
+@pytest.mark.parametrize(
+    ("printed", "tuned", "published", "missed"),
+    [
+        ("unsure", "unsure", 12, True),
+        ("unsure", "unsure", 90, False),
+        ("unsure", "same", 40, False),
+        ("same", "unsure", 40, False),
+        ("same", "same", 10.1, True),
+        ("better", "unsure", 12, False),
+    ],
+)
+def test_no_gain_is_seen_where_one_as_published_could_be_missed(
+    make_record: MakeRecord, printed: str, tuned: str, published: float, missed: bool
+) -> None:
+    """One comparison that would have confirmed it is enough."""
+    (both,) = judged(make_record, printed, tuned, published)
+    chances = [one.verdict.power for one in (both.printed, both.tuned)]
+    assert (both.missed, both.meaning.endswith(f"; {MISSED}")) == (missed, missed)
+    assert both.outcome == ("open when tuned" if printed == "better" else "no gain seen")
+    assert missed or printed == "better" or max(filter(None, chances)) >= 0.8
+
+
+def test_of_a_gain_that_the_paper_does_not_print_nothing_is_missed(make_record: MakeRecord) -> None:
+    unprinted = {**row("ours", 12, "proposed"), "published": {}}
+    made = table(row("old", 10), unprinted, claims=[HEADLINE])
+    told = {"old": LOW, "ours": WIDE}
+    (both,) = in_both_regimes([view(make_record, made, told, regime=regime) for regime in ("printed", "tuned")])
+    assert (both.outcome, both.missed) == ("no gain seen", False)
 
 
 def test_a_gain_too_small_to_matter_is_no_gain_but_is_told(make_record: MakeRecord) -> None:

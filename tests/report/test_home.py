@@ -63,7 +63,7 @@ def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) 
     first, second = (view(make_record, first=number) for number in (0, 100))
     page = words(pages(leaderboard([first], second=[second]))["index"])
     assert "It agrees on 1 of 1. If the first laboratory's differences were exact, it would agree on 1.0" in page
-    assert "On all data, a second laboratory agrees on 1 of 1 difference." in page
+    assert "A second laboratory agrees on 1 of 1 difference." in page
     unasked = pages(leaderboard([first, view(make_record, scale="emoji")], second=[second]))["index"]
     assert "agrees on 1 of 1 difference." in words(unasked)
     assert "not run" in words(unasked).partition("Does a second laboratory say the same?")[2]
@@ -218,6 +218,20 @@ def test_a_gain_when_tuned_that_is_a_loss_as_printed_says_so(make_record: MakeRe
         page = words(pages(leaderboard(views))["index"])
         assert "1 gain when tuned" in page
         assert ("; as printed, it is significantly worse" in page) == says
+
+
+def test_a_gain_that_too_few_seeds_could_see_is_marked_and_counted(make_record: MakeRecord) -> None:
+    wide = {"ours": (0.02, 0.36, 0.05, 0.38), "old": claimed.LOW}
+    for published, missed in ((12, 1), (95, 0)):
+        made = claimed.table(claimed.row("old", 10), claimed.row("ours", published, "proposed"), **CLAIM)
+        views = [claimed.view(make_record, made, wide, regime=regime) for regime in ("printed", "tuned")]
+        (group,) = headlines(leaderboard(views))
+        assert group.missed == missed
+        site = {name: words(page) for name, page in pages(leaderboard(views)).items()}
+        assert ("no gain seen 1 (1: too few seeds)" in site["index"]) == bool(missed)
+        assert ("1 §: too few seeds to see one as large as published" in site["index"]) == bool(missed)
+        assert ("· too few seeds to see one as large as published" in site["tables/p-t-small"]) == bool(missed)
+        assert "no gain seen 1" in site["index"]
 
 
 def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_record: MakeRecord) -> None:
