@@ -13,15 +13,19 @@ from benchsuite.papers.claim import Claim
 from benchsuite.records.requests import REGIMES, Regime
 
 Outcome = Literal[
-    "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "loss of tuning", "worse",
-    "not known",
+    "robust gain", "gain at given values", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen",
+    "loss of tuning", "worse", "not known",
 ]  # fmt: skip
-ELSE: dict[Outcome, Regime] = {"gain of tuning": "tuned", "gain when tuned": "printed"}
+ELSE: dict[Outcome, Regime] = {
+    "gain at given values": "printed", "gain of tuning": "tuned", "gain when tuned": "printed",
+}  # fmt: skip
 """Of a gain in one comparison, the other one: where that is the opposite, it is said."""
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
     "robust gain": "better as printed, and with all rows tuned alike",
+    "gain at given values": "confirmed at values that the table studies or keeps: tuned, too, the learning rate alone "
+    "is searched",
     "gain of tuning": "better as printed only: the interval of the tuned rows ends below our gain as printed",
     "open when tuned": "better as printed; the interval of the tuned rows still reaches our gain as printed",
     "gain when tuned": "confirmed with all rows tuned alike only",
@@ -31,7 +35,7 @@ MEANING: dict[Outcome, str] = {
     "worse": "significantly worse in a comparison, better in none",
     "not known": "a comparison is missing, or a premise of the claim does not hold",
 }
-MISSED = "too few seeds to see one as large as published"
+MISSED = "one as large as published could not be seen here"
 """Of a gain that was not seen: `InBothRegimes.missed`."""
 
 
@@ -44,6 +48,8 @@ class InBothRegimes:
     across: Paired | None = None
     """The claim's row as printed less its reference tuned, positive for the claim: what is left of the gain once the
     reference alone is tuned. It is not tested."""
+    rate_alone: int = 0
+    """Trials of the rows as tuned, where these search the learning rate alone; else 0."""
 
     @property
     def outcome(self) -> Outcome:
@@ -54,6 +60,8 @@ class InBothRegimes:
         as_printed, tuned = self.printed.gain or 0.0, self.tuned.gains
         low, high = (tuned.low, tuned.high) if tuned else (None, None)
         match kinds:
+            case _, "reproduced" if self.rate_alone:
+                return "gain at given values"
             case "reproduced", "reproduced":
                 return "robust gain"
             case "reproduced", _:
@@ -113,7 +121,18 @@ def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:
             )
             for name, one in printed.items():
                 if name in tuned:
-                    yield InBothRegimes(one, tuned[name], _across(pair["printed"], pair["tuned"], one.claim))
+                    across = _across(pair["printed"], pair["tuned"], one.claim)
+                    yield InBothRegimes(one, tuned[name], across, rate_alone(pair["tuned"], one.claim))
+
+
+def rate_alone(tuned: TableView, claim: Claim) -> int:
+    """Trials of a claim's rows as tuned, where these search the learning rate alone, as their table varies or keeps
+    the rest; else 0.
+    """
+    rows = [tuned.row(key) for key in (claim.row, claim.reference)]
+    found = [record.tuned for row in rows if row for record in row.records]
+    known = [one for one in found if one and not one.searched]
+    return max(one.trials for one in known) if found and len(known) == len(found) else 0
 
 
 def _across(printed: TableView, tuned: TableView, claim: Claim) -> Paired | None:

@@ -170,6 +170,7 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
         published=published_gain(claim),
         stand_in=claim.column.key in view.setting.stand_ins,
         unit=unit,
+        measure=view.setting.measures.get(claim.column.key, ""),
     )
 
 

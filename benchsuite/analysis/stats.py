@@ -206,14 +206,16 @@ def half_width(sd: float, n: int, alpha: float = ALPHA) -> float:
     return t_quantile(n, alpha) * sd / math.sqrt(n)
 
 
-def power(difference: float, sd: float, n: int, alpha: float = ALPHA) -> float:
+def power(difference: float, sd: float, n: int, alpha: float = ALPHA, least: float = 0.0) -> float:
     """The chance that the two-sided test confirms a true difference of this size, with its right sign.
 
+    `least`: a smaller mean is not confirmed, whatever its p; the chance is at most that of a larger one.
     t of a true difference is noncentral, with parameter difference / (sd / sqrt(n)). `sd` is taken as the true one.
     """
     shift = abs(difference) * math.sqrt(n) / sd
     missed = float(special.nctdtr(n - 1, shift, t_quantile(n, alpha)))
-    return 1.0 if math.isnan(missed) else 1 - missed  # scipy's series ends in NaN where the chance is below 1e-190
+    found = 1.0 if math.isnan(missed) else 1 - missed  # scipy's series ends in NaN where the chance is below 1e-190
+    return min(found, float(special.ndtr(shift - least * math.sqrt(n) / sd))) if least else found
 
 
 def seeds_for(difference: float, sd: float, alpha: float = ALPHA) -> int | None:

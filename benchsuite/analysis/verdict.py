@@ -1,7 +1,7 @@
 """Does a row beat its reference? Verdicts on a family of headline claims, and what exploration of all others finds."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -39,7 +39,9 @@ class Family:
     name: str
     """"headline claims of temo at scale small"."""
     size: int
-    """How many there are, whether they were run or not; one whose premise does not hold has left it."""
+    """How many there are, whether they were run or not; one whose premise does not hold has left it, and what two
+    tables compare alike counts once.
+    """
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Verdict:
     """The family that it was judged in."""
     confirmable: float | None = None
     """The smallest difference that could have been confirmed with these seeds and this spread, the family's other
-    claims as they are."""
+    claims as they are: none that lies with its interval within the smallest difference of interest."""
     power: float | None = None
     """The chance to confirm a difference as large as the published one, with these seeds and this spread."""
     seeds_for_interest: int | None = None
@@ -86,6 +88,8 @@ class ClaimQuestion:
     """Whether other data than the paper's were measured."""
     unit: Literal["points", ""] = "points"
     """How reasons say differences: of fractions in percentage points, of anything else as they are."""
+    measure: str = ""
+    """What is measured: equal values of one measure are one comparison, in whichever tables it stands. "": unknown."""
 
 
 def judge_family(questions: Sequence[ClaimQuestion], family: Family) -> list[Verdict]:
@@ -96,13 +100,18 @@ def judge_family(questions: Sequence[ClaimQuestion], family: Family) -> list[Ver
     if len(questions) > family.size:
         raise ValueError(f"{len(questions)} questions, but {family.name} are {family.size}")
     left = [one for one in questions if one.barred and one.barred.kind == "premise not met"]
-    family = replace(family, size=family.size - len(left))
     pairs = _pairs(questions)
-    ps = _ps(pairs)
-    adjusted, tested_at = holm(ps, family.size), levels(ps, family.size)
+    each: list[Hashable] = [
+        (one.measure, pair) if pair and one.measure else number
+        for number, (one, pair) in enumerate(zip(questions, pairs, strict=True))
+    ]
+    once = {one: number for number, one in enumerate(dict.fromkeys(each))}
+    family = replace(family, size=family.size - len(left) - len(each) + len(once))
+    ps = _ps([pairs[each.index(one)] for one in once])
+    adjusted, tested_at = _known(holm(ps, family.size)), levels(ps, family.size).tolist()
     return [
-        _judged(question, pair, p, family, level) if pair else _not_judged(question)
-        for question, pair, p, level in zip(questions, pairs, _known(adjusted), tested_at.tolist(), strict=True)
+        _judged(question, pair, adjusted[once[one]], family, tested_at[once[one]]) if pair else _not_judged(question)
+        for question, pair, one in zip(questions, pairs, each, strict=True)
     ]
 
 
@@ -170,6 +179,8 @@ def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Fami
     if p is not None and pair.sd:
         confirmable, stated = half_width(pair.sd, pair.n, tested_at), "the smallest difference of interest"
         half = half_width(pair.sd, pair.n, level)
+        least = max(0.0, (question.interest or 0.0) - half)  # a smaller one is equivalent
+        confirmable = max(confirmable, least)
         if question.interest and abs(pair.difference) + half <= question.interest:
             small = "" if kind == "undecided" else "significant, but too small to matter: "
             interval = _interval(pair.difference - half, pair.difference + half, unit)
@@ -178,7 +189,7 @@ def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Fami
             kind = "equivalent"
         parts.append(f"smallest difference that could have been confirmed: {_amount(confirmable, unit)}")
         if question.published:
-            chance = power(question.published, pair.sd, pair.n, level)
+            chance = power(question.published, pair.sd, pair.n, level, least)
             what = "a difference as large as the published one" if question.stand_in else "the published difference"
             parts.append(f"power for {what} ({_amount(question.published, unit)}): {percentage(chance)}")
         if question.interest is None:

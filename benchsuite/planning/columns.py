@@ -29,7 +29,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
     `lacking` is what the data turned out not to allow, a protocol or "protocol.metric", with the reason.
     """
     protocols = {**recipe.protocols, **recipe.with_classes}
-    measured, published = Measured({}, {}, {}), any(row.published for row in table.rows)
+    measured, published = Measured({}, {}, {}), bool(table.source) or any(row.published for row in table.rows)
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "
         measure = column.measured_at(recipe.track)
@@ -68,7 +68,7 @@ def require_metric(metric: str, task: str, where: str) -> None:
 
 
 def _stand_in(column: Column, protocol: str, recipe: Recipe, published: bool) -> str:
-    """What stands for a paper's data; where nothing is published, the recipe's own protocols stand for nothing."""
+    """What stands for a paper's data; of a table of no paper, the recipe's own protocols stand for nothing."""
     stand_in = recipe.stand_ins.get(protocol)
     if stand_in and (published or stand_in.protocol != protocol):
         return stand_in.description

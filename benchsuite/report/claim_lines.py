@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from benchsuite.analysis.both_regimes import rate_alone
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.stats import Paired
@@ -84,10 +85,8 @@ class ClaimLine:
 
     @property
     def rate_alone(self) -> int:
-        """Trials of a line as tuned whose rows search the learning rate alone, as its table varies the rest; or 0."""
-        found = [record.tuned for row in self.table_rows if row for record in row.records]
-        known = [one for one in found if one and not one.searched]
-        return max(one.trials for one in known) if found and len(known) == len(found) else 0
+        """Trials of a line as tuned whose rows search the learning rate alone; or 0."""
+        return rate_alone(self.view, self.claim)
 
     @property
     def claim(self) -> Claim:

@@ -1,7 +1,7 @@
 """What the home page shows: headline claims, and methods against boards on one look."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,8 @@ from benchsuite.report.method_lines import by_role, cost_range, first_measures
 from benchsuite.report.origin import REAL, Origin, data_of
 from benchsuite.setup import REFERENCES
 
+SIGNS = {"better": 1, "worse": -1}
+
 
 @dataclass(frozen=True)
 class OverviewLine:
@@ -26,14 +28,16 @@ class OverviewLine:
     title: str
     found: Mapping[str, Against]
     """By setup_id."""
+    real: Set[str]
+    """Boards on real data."""
     cost: float | None
     """The median over boards, as a multiple of the reference's."""
 
     @property
-    def ahead(self) -> int:
-        """On how many boards it is better, less those on which it is worse."""
-        kinds = [one.outcome for one in self.found.values()]
-        return kinds.count("better") - kinds.count("worse")
+    def ahead(self) -> tuple[int, int]:
+        """On how many boards it is better, less those on which it is worse: on real data, and on all others."""
+        scored = [(setup in self.real, SIGNS.get(one.outcome, 0)) for setup, one in self.found.items()]
+        return sum(sign for real, sign in scored if real), sum(sign for real, sign in scored if not real)
 
 
 @dataclass(frozen=True)
@@ -71,17 +75,20 @@ def overviews(leaderboard: Leaderboard) -> list[Overview]:
     compared = [board for board in leaderboard.boards if leaderboard.comparisons[board.setup_id]]
     found = []
     for boards in by_key((board.setup.towers, board) for board in compared).values():
-        real_first = sorted(boards, key=lambda board: data_of(board.rows[0].record) != REAL)
+        real = {board.setup_id for board in boards if data_of(board.rows[0].record) == REAL}
+        real_first = sorted(boards, key=lambda board: board.setup_id not in real)
         title = leaderboard.comparisons[boards[0].setup_id][0].reference.record.method.title
         if len(boards) > 1:
-            lines = _lines(leaderboard, real_first)
+            lines = _lines(leaderboard, real_first, real)
             shown = [board for board in real_first if any(board.setup_id in line.found for line in lines)]
             found.append(Overview(title, shown, lines))
     return found
 
 
-def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> list[OverviewLine]:
-    """Methods by how often they are ahead, then by title; the reference that trained longer is one of them."""
+def _lines(leaderboard: Leaderboard, boards: Sequence[Board], real: Set[str]) -> list[OverviewLine]:
+    """Methods by how often they are ahead, on real data first, then by title; the reference that trained longer is one
+    of them.
+    """
     every = [one for board in boards for one in first_measures(leaderboard.comparisons[board.setup_id])]
     others = [one for one in every if one.row.method != one.reference.method or one.row.longer != 1]
     lines = []
@@ -90,8 +97,8 @@ def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> list[OverviewLi
         shown = several[0].row
         costs = cost_range(leaderboard.costs, found.values())
         title = shown.label if longer != 1 else shown.record.method.title
-        lines.append(OverviewLine(method, title, found, costs[1] if costs else None))
-    return sorted(lines, key=lambda line: (-line.ahead, line.title.casefold()))
+        lines.append(OverviewLine(method, title, found, real, costs[1] if costs else None))
+    return sorted(lines, key=lambda line: (*(-count for count in line.ahead), line.title.casefold()))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from benchsuite.folders import built_in_tables
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey
 from benchsuite.records.requests import REGIMES
-from benchsuite.registry import datasets, methods
+from benchsuite.registry import datasets, methods, tasks
 from benchsuite.report import items, method_lines, method_page, track_page
 from benchsuite.report.claim_lines import forests, matrix, untested
 from benchsuite.report.export import FORMATS, SUFFIXES
@@ -160,7 +160,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "source": next((view.table.source for view in views if view.table.source), paper),
         "measured_on": stand_ins(views),
         "views": views,
-        "interest": {name: one.difference for view in views for name, one in view.setting.primary.items()},
+        "interest": {name: difference for view in views for name, difference in interests(view)},
         "family_size": headline_claims([views[0].table, *views[0].siblings]),
         "unrun": {
             one.name: count
@@ -174,6 +174,14 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
             if one.first.scale == scale and one.first.claim.table in {view.asked.table for view in views}
         ],
     }
+
+
+def interests(view: TableView) -> Iterator[tuple[str, float]]:
+    """The smallest differences of interest: of all fractions of a protocol, or of one measure of it."""
+    for name, primary in view.setting.primary.items():
+        task = view.setting.recipe.protocols[name].task
+        whole = task not in tasks or primary.metric in tasks.card(task).about["metrics"]
+        yield name if whole else f"{name}.{primary.metric}", primary.difference
 
 
 def stand_ins(views: Sequence[TableView]) -> str:

@@ -111,7 +111,7 @@ def test_a_gain_too_small_to_matter_is_no_gain_but_is_told(make_record: MakeReco
     assert (both.printed.small, both.tuned.small) == (False, True)
     assert both.outcome == "no gain seen"
     below = "tuned, it is better by less than the smallest difference of interest"
-    assert both.meaning == f"{MEANING['no gain seen']}; {below}"
+    assert both.meaning == f"{MEANING['no gain seen']}; {MISSED}; {below}"
 
 
 @pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])

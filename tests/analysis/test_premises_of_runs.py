@@ -56,7 +56,7 @@ def test_a_claim_without_its_premise_leaves_the_family(make_record: MakeRecord) 
     rows = (row("old", 10), row("older", 9), row("ours", 12, "proposed"))
     premise = {"statement": "P", "column": "a", "rows": ["older"], "at_least": 90, "concerns": ["older"]}
     claims = [HEADLINE, {**HEADLINE, "reference": "older"}]
-    values = {"ours": HIGH, "old": LOW, "older": LOW}
+    values = {"ours": HIGH, "old": LOW, "older": LOW[::-1]}
     without, found = (
         judged_claims(view(make_record, table(*rows, claims=claims, premises=premises), values))
         for premises in ([], [premise])

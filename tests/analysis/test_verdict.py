@@ -70,12 +70,30 @@ def test_a_difference_of_just_the_confirmable_size_is_confirmed(others: tuple[Cl
 
 @given(st.lists(QUESTIONS, max_size=5), st.integers(5, 9))
 def test_what_is_confirmed_is_what_reaches_the_confirmable_difference(family: list[ClaimQuestion], size: int) -> None:
-    plain = [replace(question, interest=None) for question in family]
-    for verdict in judge_family(plain, Family("claims of t", size)):
+    for verdict in judge_family(family, Family("claims of t", size)):
         if verdict.confirmable and verdict.paired:
             short = verdict.confirmable - abs(verdict.paired.difference or 0)
             if abs(short) > 1e-9:
-                assert (verdict.kind == "undecided") == (short > 0)
+                assert (verdict.kind in ("undecided", "equivalent")) == (short > 0)
+
+
+def test_a_published_gain_that_would_be_equivalent_has_no_power() -> None:
+    """However sure: with its interval it lies within the smallest difference of interest."""
+    tight = replace(NEAR, published=0.0045)
+    assert (judge(tight).power or 0) > 0.9
+    assert (judge(replace(tight, interest=0.01)).power or 0) < 0.1
+    assert judge(replace(tight, interest=0.01, published=0.02)).power == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("measures", "size"), [("aa", 4), ("ab", 5), (("", ""), 5)])
+def test_what_two_tables_compare_alike_counts_once_in_the_correction(measures: tuple[str, str], size: int) -> None:
+    alike = [replace(UNCLEAR, measure=measure) for measure in measures]
+    found = judge_family([CLEAR, *alike, NEAR], FIVE)
+    assert {verdict.family and verdict.family.size for verdict in found} == {size}
+    assert found[1] == found[2]
+    ps = [verdict.p_adjusted for verdict in found]
+    plain = judge_family([CLEAR, UNCLEAR, NEAR], Family("claims of t", size)) if size == 4 else None
+    assert plain is None or ps == [plain[0].p_adjusted, plain[1].p_adjusted, plain[1].p_adjusted, plain[2].p_adjusted]
 
 
 @pytest.mark.parametrize(("size", "else_kind"), [(1, "reproduced"), (3, "undecided")])

@@ -96,6 +96,8 @@ def test_a_question_of_ones_own_has_no_stand_ins() -> None:
     assert measured_columns(own, recipe).stand_ins == {}
     papers = measured_columns(read_table("temo/table1"), recipe)
     assert papers.stand_ins.keys() == papers.measures.keys()
+    unprinted = measured_columns(read_table("temo/figure4"), recipe)
+    assert unprinted.stand_ins.keys() == unprinted.measures.keys(), "a paper's figure without printed numbers"
 
 
 def test_many_methods_have_a_short_name() -> None:
