@@ -46,7 +46,8 @@ class Retrieval(Task):
         yield lambda: dataset.split(self.split).captions_for(self.card.name)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        return self.from_ranks(self.searched(embed, dataset))
+        scores = self.from_ranks(self.searched(embed, dataset))
+        return replace(scores, ranks=of_ways(scores.ranks)) if dataset.only_counted else scores
 
     def searched(self, embed: Embedder, dataset: PairDataset) -> dict[str, NDArray[np.int32]]:
         split = dataset.split(self.split)
@@ -83,7 +84,7 @@ class GalleryRetrieval(Retrieval):
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         scores = super().evaluate(embed, dataset)
-        return replace(scores, ranks=rising(of_ways(scores.ranks))) if dataset.only_counted else scores
+        return replace(scores, ranks=rising(scores.ranks)) if dataset.only_counted else scores
 
     def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
         if len(image) % self.gallery:
