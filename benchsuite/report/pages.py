@@ -8,8 +8,9 @@ from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes, reference
 from benchsuite.analysis.boards import Board, comparison, paired
-from benchsuite.analysis.judged_claims import agreement
+from benchsuite.analysis.judged_claims import JudgedClaim, agreement
 from benchsuite.analysis.rows import TableRow
+from benchsuite.analysis.stats import ALPHA
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -150,10 +151,13 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
     """All claims of a paper, as judged at one scale."""
     every = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     every.sort(key=lambda pair: not pair[1].claim.headline)
+    tested = [pair for pair in every if pair[1].gain is not None]
+    listed = [pair for pair in tested if _listed(pair[1])]
     return {
         "claims": every,
         "statements": list(dict.fromkeys(said for _, one in every if (said := one.claim.said))),
-        "tested": [pair for pair in every if pair[1].gain is not None],
+        "listed": listed,
+        "further": len(tested) - len(listed),
         "untested": untested(claim for _, claim in every),
         "paper": paper,
         "scale": scale,
@@ -174,6 +178,14 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
             if one.first.scale == scale and one.first.claim.table in {view.asked.table for view in views}
         ],
     }
+
+
+def _listed(judged: JudgedClaim) -> bool:
+    """Whether a tested claim has a line on its paper's page: a headline claim, or one where exploration has found
+    something.
+    """
+    rate = judged.verdict.false_discovery_rate
+    return judged.claim.headline or rate is None or rate <= ALPHA
 
 
 def interests(view: TableView) -> Iterator[tuple[str, float]]:
