@@ -190,8 +190,10 @@ def _listed(judged: JudgedClaim) -> bool:
 
 def interests(view: TableView) -> Iterator[tuple[str, float]]:
     """The smallest differences of interest: of all fractions of a protocol, or of one measure of it."""
+    recipe = view.setting.recipe
+    protocols = {**recipe.protocols, **recipe.with_classes}
     for name, primary in view.setting.primary.items():
-        task = view.setting.recipe.protocols[name].task
+        task = protocols[name].task
         whole = task not in tasks or primary.metric in tasks.card(task).about["metrics"]
         yield name if whole else f"{name}.{primary.metric}", primary.difference
 
