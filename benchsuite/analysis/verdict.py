@@ -105,12 +105,13 @@ def judge_family(questions: Sequence[ClaimQuestion], family: Family) -> list[Ver
         (one.measure, pair) if pair and one.measure else number
         for number, (one, pair) in enumerate(zip(questions, pairs, strict=True))
     ]
-    once = {one: number for number, one in enumerate(dict.fromkeys(each))}
+    once = dict(zip(each, pairs, strict=True))
     family = replace(family, size=family.size - len(left) - len(each) + len(once))
-    ps = _ps([pairs[each.index(one)] for one in once])
+    ps = _ps([*once.values()])
     adjusted, tested_at = _known(holm(ps, family.size)), levels(ps, family.size).tolist()
+    tested = dict(zip(once, zip(adjusted, tested_at, strict=True), strict=True))
     return [
-        _judged(question, pair, adjusted[once[one]], family, tested_at[once[one]]) if pair else _not_judged(question)
+        _judged(question, pair, tested[one][0], family, tested[one][1]) if pair else _not_judged(question)
         for question, pair, one in zip(questions, pairs, each, strict=True)
     ]
 

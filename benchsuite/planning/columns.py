@@ -28,7 +28,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
 
     `lacking` is what the data turned out not to allow, a protocol or "protocol.metric", with the reason.
     """
-    protocols = {**recipe.protocols, **recipe.with_classes}
+    protocols = recipe.all_protocols
     measured, published = Measured({}, {}, {}), bool(table.source) or any(row.published for row in table.rows)
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "
@@ -82,7 +82,7 @@ def column_of(measure: str, recipe: Recipe) -> dict[str, str]:
     """A table's column for a measure: what its task says of it, which is a fraction unless it says otherwise."""
     protocol, _, metric = measure.rpartition(".")
     own = recipe.own(protocol)
-    protocols = {**recipe.protocols, **recipe.with_classes}
+    protocols = recipe.all_protocols
     about = tasks.card(protocols[own].task).about if own in protocols else {}
     words: dict[str, str] = {}
     if metric in about.get("measures", ()):

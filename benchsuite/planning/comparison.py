@@ -72,7 +72,7 @@ def comparison(names: Sequence[str], data: str, recipe_name: str, recipe: Recipe
     if not recipe.primary:
         raise UsageError(f"recipe {recipe_name} names no primary measure, so there is nothing to compare by.")
     task = next(iter(recipe.tuning.protocols.values())).task if recipe.tuning else ""
-    protocols = {**recipe.protocols, **recipe.with_classes}
+    protocols = recipe.all_protocols
     ordered = sorted(recipe.primary, key=lambda protocol: protocols[protocol].task != task)
     measures = [column_of(f"{protocol}.{recipe.primary[protocol].metric}", recipe) for protocol in ordered]
     further = {name: each.task for name, each in protocols.items() if each.data and name not in recipe.primary}

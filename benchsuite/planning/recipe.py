@@ -129,7 +129,7 @@ class Recipe(Settings):
 
     @model_validator(mode="after")
     def _names_are_protocols(self) -> Self:
-        known = self.with_classes.keys() | self.protocols.keys()
+        known = {*self.all_protocols}
         named = [(f"stand-in for {name}", each.protocol, known) for name, each in self.stand_ins.items()]
         named += [("primary", name, known) for name in self.primary]
         if self.tuning:
@@ -154,6 +154,11 @@ class Recipe(Settings):
         except ValidationError as error:
             names = ", ".join(filter(None, variants))
             raise UsageError(f'recipe "{self.title}", variant {names}: {first_problem(error)}.') from error
+
+    @property
+    def all_protocols(self) -> Mapping[str, Protocol]:
+        """Those that training data with classes add, too."""
+        return {**self.protocols, **self.with_classes}
 
     def own(self, protocol: str) -> str:
         """The recipe's protocol that stands in for the paper's of that name, or has it."""

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from benchsuite.analysis.both_regimes import rate_alone
+from benchsuite.analysis.both_regimes import InBothRegimes
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.rows import TableRow
-from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView, grouped
 from benchsuite.canonical import short_digest
 from benchsuite.grouping import by_key
@@ -51,10 +50,8 @@ class ClaimLine:
     judged: JudgedClaim
     others: Sequence[JudgedClaim] = ()
     """Claims of the paper's other tables that the same comparison of the same runs answers."""
-    across: Paired | None = None
-    """Of a line as tuned: the row as printed less the reference tuned."""
-    missed: bool = False
-    """Of a line as tuned: whether no gain was seen, and one as large as published could well be missed."""
+    both: InBothRegimes | None = None
+    """Of a line as tuned: the claim in both regimes."""
 
     @property
     def tables(self) -> str:
@@ -82,11 +79,6 @@ class ClaimLine:
     def table_rows(self) -> Sequence[TableRow | None]:
         """Row and reference as the table has them; none where one was not asked for."""
         return [self.view.row(key) for key in (self.claim.row, self.claim.reference)]
-
-    @property
-    def rate_alone(self) -> int:
-        """Trials of a line as tuned whose rows search the learning rate alone; or 0."""
-        return rate_alone(self.view, self.claim)
 
     @property
     def claim(self) -> Claim:

@@ -1,9 +1,10 @@
 """What the home page shows: headline claims, and methods against boards on one look."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
@@ -17,8 +18,6 @@ from benchsuite.report.method_lines import by_role, cost_range, first_measures
 from benchsuite.report.origin import REAL, Origin, data_of
 from benchsuite.setup import REFERENCES
 
-SIGNS = {"better": 1, "worse": -1}
-
 
 @dataclass(frozen=True)
 class OverviewLine:
@@ -28,16 +27,13 @@ class OverviewLine:
     title: str
     found: Mapping[str, Against]
     """By setup_id."""
-    real: Set[str]
-    """Boards on real data."""
     cost: float | None
     """The median over boards, as a multiple of the reference's."""
 
-    @property
-    def ahead(self) -> tuple[int, int]:
-        """On how many boards it is better, less those on which it is worse: on real data, and on all others."""
-        scored = [(setup in self.real, SIGNS.get(one.outcome, 0)) for setup, one in self.found.items()]
-        return sum(sign for real, sign in scored if real), sum(sign for real, sign in scored if not real)
+    def ahead(self, boards: Container[str]) -> int:
+        """On how many of these boards it is better, less those on which it is worse."""
+        kinds = [one.outcome for setup, one in self.found.items() if setup in boards]
+        return kinds.count("better") - kinds.count("worse")
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,7 @@ def overviews(leaderboard: Leaderboard) -> list[Overview]:
     return found
 
 
-def _lines(leaderboard: Leaderboard, boards: Sequence[Board], real: Set[str]) -> list[OverviewLine]:
+def _lines(leaderboard: Leaderboard, boards: Sequence[Board], real: Container[str]) -> list[OverviewLine]:
     """Methods by how often they are ahead, on real data first, then by title; the reference that trained longer is one
     of them.
     """
@@ -97,8 +93,8 @@ def _lines(leaderboard: Leaderboard, boards: Sequence[Board], real: Set[str]) ->
         shown = several[0].row
         costs = cost_range(leaderboard.costs, found.values())
         title = shown.label if longer != 1 else shown.record.method.title
-        lines.append(OverviewLine(method, title, found, real, costs[1] if costs else None))
-    return sorted(lines, key=lambda line: (*(-count for count in line.ahead), line.title.casefold()))
+        lines.append(OverviewLine(method, title, found, costs[1] if costs else None))
+    return sorted(lines, key=lambda line: (-line.ahead(real), -line.ahead(line.found), line.title.casefold()))
 
 
 @dataclass(frozen=True)
@@ -150,7 +146,9 @@ class Headlines:
     @property
     def missed(self) -> int:
         """In how many of those where no gain was seen one as large as published could well be missed."""
-        return sum(tuned.missed for one in self.fates for pairs in one.by_outcome.values() for _, tuned in pairs)
+        return sum(
+            bool(line.both and line.both.missed) for one in self.fates for _, line in chain(*one.by_outcome.values())
+        )
 
     @property
     def place(self) -> tuple[bool, int]:
@@ -186,7 +184,7 @@ def _fates(views: Sequence[TableView]) -> Iterator[Fates]:
         table = both.printed.claim.table
         printed = ClaimLine(by_regime[table, "printed"], both.printed, [other.printed for other in others])
         same = [other.tuned for other in others]
-        tuned = ClaimLine(by_regime[table, "tuned"], both.tuned, same, both.across, both.missed)
+        tuned = ClaimLine(by_regime[table, "tuned"], both.tuned, same, both)
         pairs.append((both.outcome, printed, tuned))
     for forest in forests((line.view, line.judged) for _, *lines in pairs for line in lines):
         shown = [pair for pair in pairs if pair[1].claim.column.unit == forest.unit]

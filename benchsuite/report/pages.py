@@ -190,8 +190,7 @@ def _listed(judged: JudgedClaim) -> bool:
 
 def interests(view: TableView) -> Iterator[tuple[str, float]]:
     """The smallest differences of interest: of all fractions of a protocol, or of one measure of it."""
-    recipe = view.setting.recipe
-    protocols = {**recipe.protocols, **recipe.with_classes}
+    protocols = view.setting.recipe.all_protocols
     for name, primary in view.setting.primary.items():
         task = protocols[name].task
         whole = task not in tasks or primary.metric in tasks.card(task).about["metrics"]

@@ -16,5 +16,5 @@ def test_each_recipe_has_them_named_by_protocol_or_by_the_one_measure_that_they_
     found = dict(interests(view))
     assert {one.partition(".")[0] for one in found} == {*recipe.primary}
     for protocol, primary in recipe.primary.items():
-        whole = {**recipe.protocols, **recipe.with_classes}[protocol].task not in ("geometry", "sts")  # no fractions
+        whole = recipe.all_protocols[protocol].task not in ("geometry", "sts")  # no fractions
         assert found[protocol if whole else f"{protocol}.{primary.metric}"] == primary.difference
