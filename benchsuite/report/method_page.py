@@ -62,7 +62,7 @@ def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str,
     """By paper and scale: how many headline claims that a row of the method is ahead came to what."""
     found = {}
     for (paper, scale), views in leaderboard.by_paper.items():
-        own = {(view.asked.table, row.key) for view in views for row in view.rows if row.method == method}
-        answers = headlines_at(leaderboard, scale, views).answers
-        found[paper, scale] = Counter(outcome for claim, outcome in answers if (claim.table, claim.row) in own)
+        if own := {(view.asked.table, row.key) for view in views for row in view.rows if row.method == method}:
+            answers = headlines_at(leaderboard, scale, views).answers
+            found[paper, scale] = Counter(outcome for claim, outcome in answers if (claim.table, claim.row) in own)
     return {place: counts for place, counts in found.items() if counts}
