@@ -18,7 +18,7 @@ from benchsuite.report.numbers import counted
 
 def svg(figure: Figure) -> str:
     """The figure for a page with `static/figures.css`, named and described for those who cannot see it."""
-    canvas = SvgCanvas()
+    canvas = SvgCanvas(figure.id)
     width, height = draw(figure, canvas)
     words = "".join(
         f"<{tag}>{escape(spelled(text))}</{tag}>" for tag, text in (("title", figure.title), ("desc", alt(figure)))
@@ -28,9 +28,13 @@ def svg(figure: Figure) -> str:
 
 
 class SvgCanvas:
-    """Elements of SVG. By `static/figures.css` a path is quiet, 1 wide and not filled, unless it says so."""
+    """Elements of SVG. By `static/figures.css` a path is quiet, 1 wide and not filled, unless it says so.
 
-    def __init__(self) -> None:
+    A figure's name is its own in a page: what is shown again and again is referred to by it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.parts: list[str] = []
 
     def line(self, points: Sequence[Point], colour: str, width: float = 1, dash: Sequence[float] = ()) -> None:
@@ -45,13 +49,25 @@ class SvgCanvas:
         self.parts.append(f'<path d="{path(points)}z" fill="{_named(colour)}" stroke="none" opacity="{opacity:g}"/>')
 
     def marks(self, points: Sequence[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
-        """One path for all. A disc is a line without length: its ends are round."""
+        """One path for all. A disc is a line without length: its ends are round. Of many others, only the first is
+        written, to stand at each corner of a line that is not drawn.
+        """
+        places = [(x, y) for x, y in points if math.isfinite(x + y)]
         if mark == "o" and not hollow:
             shape, look = "h0", f' stroke="{_named(colour)}" stroke-width="{size + 1.2:g}"'
         else:
             shape, fill = SHAPES[mark](size / 2), _named(PAPER if hollow else colour)
             look = f' fill="{fill}" stroke="{_named(colour)}" stroke-width="1.2"'
-        if drawn := "".join(f"M{_short(x)} {_short(y)}{shape}" for x, y in points if math.isfinite(x + y)):
+            if len(places) > FEW:
+                name = f"{self.name}-{len(self.parts)}"
+                one = f'<path d="M0 0{shape}"{look}/>'
+                at = " ".join(f'marker-{end}="url(#{name})"' for end in ("start", "mid", "end"))
+                self.parts += [
+                    f'<marker id="{name}" markerUnits="userSpaceOnUse" overflow="visible">{one}</marker>',
+                    f'<path d="{path(places)}" stroke="none" {at}/>',
+                ]
+                return
+        if drawn := "".join(f"M{_short(x)} {_short(y)}{shape}" for x, y in places):
             self.parts.append(f'<path d="{drawn}"{look}/>')
 
     def text(self, x: float, y: float, text: str, *looks: Look) -> None:
@@ -111,6 +127,8 @@ SHAPES: Mapping[str, Callable[[float], str]] = {
     "*": lambda r: _polygon(STAR, r),
 }
 """Paths around a point, by mark."""
+FEW = 8
+"""So many marks are written one by one."""
 MOST = 12
 """Of more rows, only the first and the last ones are listed."""
 CHARTS = {"curves": ("Line chart", "line", "Last values"), "points": ("Scatter plot", "row", "Means")}

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from typing import get_args
 from xml.etree import ElementTree
@@ -17,7 +18,7 @@ from small_figures import HOSTILE, ON_PAGES, curves, drawn, points, texts, throu
 
 from benchsuite.report.figures.canvas import Look
 from benchsuite.report.figures.inline_svg import alt, path, svg
-from benchsuite.report.figures.model import Figure
+from benchsuite.report.figures.model import Figure, Trace
 
 Make = Callable[..., Figure]
 ELEMENTS = ("svg", "title", "desc", "path", "text")
@@ -114,8 +115,25 @@ def test_colours_and_fonts_are_the_page_s_and_nothing_comes_from_elsewhere(on_pa
     assert all(re.fullmatch(r"var\(--(series-[1-8]|ink|quiet|line|paper)\)", colour) for colour in colours)
 
 
-def test_drawings_have_no_ids_so_those_of_two_figures_never_meet() -> None:
+def test_drawings_of_few_marks_have_no_ids_so_those_of_two_figures_never_meet() -> None:
     assert not re.search(r" id=|href=|url\(", "".join(svg(ON_PAGES[kind]()) for kind in ON_PAGES))
+
+
+def test_many_marks_are_one_that_is_referred_to_by_the_figure_s_own_name() -> None:
+    across, up = [0.01 * n for n in range(60)], [0.3 + 0.07 * (n % 5) for n in range(60)]
+    series = [Trace("Row 0", across, up, "trial", 0, [0]), Trace("Row 1", up, across, "trial", 1, [0])]
+    figure = replace(points(), id="many", series=series)
+    root, canvas = tree(figure), drawn(figure)
+    shapes = {one.get("id", ""): one for one in root.iter("marker")}
+    assert len(shapes) == 2
+    assert all(name.startswith("many-") and one.get("overflow") == "visible" for name, one in shapes.items())
+    placed = {one.get("marker-mid", ""): one for one in root.iter("path") if one.get("marker-mid")}
+    assert [*placed] == [f"url(#{name})" for name in shapes]
+    of_trials = [mark.points for mark in canvas.marked if len(mark.points) > 1]
+    for one, at in zip(placed.values(), of_trials, strict=True):
+        assert one.get("stroke") == "none"
+        assert one.get("marker-start") == one.get("marker-end") == one.get("marker-mid")
+        assert np.allclose(through(one.get("d", "")), at, atol=0.06)
 
 
 def test_pages_need_no_matplotlib() -> None:
