@@ -1,5 +1,6 @@
 """What became of a published gain: the verdict on a headline claim as printed beside the one with all rows tuned."""
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +15,7 @@ from benchsuite.records.requests import REGIMES, Regime
 
 Outcome = Literal[
     "robust gain", "gain at given values", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen",
-    "loss of tuning", "worse", "not known",
+    "loss of tuning", "worse as printed", "worse", "not known",
 ]  # fmt: skip
 ELSE: dict[Outcome, Regime] = {
     "gain at given values": "printed", "gain of tuning": "tuned", "gain when tuned": "printed",
@@ -26,13 +27,14 @@ MEANING: dict[Outcome, str] = {
     "robust gain": "better as printed, and with all rows tuned alike",
     "gain at given values": "confirmed at values that the table studies or keeps: tuned, too, the learning rate alone "
     "is searched",
-    "gain of tuning": "better as printed only: the interval of the tuned rows ends below our gain as printed",
-    "open when tuned": "better as printed; the interval of the tuned rows still reaches our gain as printed",
+    "gain of tuning": "better as printed only, by significantly more than with all rows tuned alike",
+    "open when tuned": "better as printed; with all rows tuned alike neither confirmed nor significantly smaller",
     "gain when tuned": "confirmed with all rows tuned alike only",
     "no gain seen": "neither comparison confirms one that matters, corrected for all headline claims of the paper: no "
     "proof that there is none",
-    "loss of tuning": "worse as printed only: the interval of the tuned rows begins above our loss as printed",
-    "worse": "significantly worse in a comparison, better in none",
+    "loss of tuning": "worse as printed only, by significantly more than with all rows tuned alike",
+    "worse as printed": "worse as printed; with all rows tuned alike neither confirmed nor significantly smaller",
+    "worse": "worse with all rows tuned alike, and not better as printed",
     "not known": "a comparison is missing, or a premise of the claim does not hold",
 }
 MISSED = "one as large as published could not be seen here"
@@ -57,22 +59,31 @@ class InBothRegimes:
         kinds = self.printed.verdict.kind, self.tuned.verdict.kind
         if not set(kinds) <= {*ANSWERS}:
             return "not known"
-        as_printed, tuned = self.printed.gain or 0.0, self.tuned.gains
-        low, high = (tuned.low, tuned.high) if tuned else (None, None)
+        low, high = self._change
         match kinds:
             case _, "reproduced" if self.rate_alone:
                 return "gain at given values"
             case "reproduced", "reproduced":
                 return "robust gain"
             case "reproduced", _:
-                return "gain of tuning" if high is not None and high < as_printed else "open when tuned"
+                return "gain of tuning" if high < 0 else "open when tuned"
             case _, "reproduced":
                 return "gain when tuned"
             case _, "opposite":
                 return "worse"
             case "opposite", _:
-                return "loss of tuning" if low is not None and low > as_printed else "worse"
+                return "loss of tuning" if low > 0 else "worse as printed"
         return "no gain seen"
+
+    @property
+    def _change(self) -> tuple[float, float]:
+        """The 95% interval of the gain as tuned less that as printed, by seed; without ends where nothing has one."""
+        by_seed = [
+            dict(zip(one.seeds, one.differences, strict=True)) if one else {}
+            for one in (self.tuned.gains, self.printed.gains)
+        ]
+        found = compare(*by_seed)
+        return (-math.inf, math.inf) if found.low is None or found.high is None else (found.low, found.high)
 
     @property
     def missed(self) -> bool:

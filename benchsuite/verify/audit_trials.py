@@ -3,20 +3,26 @@
 Draws are read from the methods' cards, so it needs no torch.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
+from benchsuite.analysis.stats import compare
+from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import alike
 from benchsuite.cards import REQUIRED, Card
+from benchsuite.papers.schema import row_name
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import Draw, draws, is_temperature
 from benchsuite.records.method_version import version_state
+from benchsuite.records.names import TABLES
 from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import PARAPHRASES, Record, TunedBy, run_id, searches_of, trial_seed, uncovered
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 from benchsuite.registry import methods
+from benchsuite.report.numbers import paired
 
 AGAIN = "put the file back as it was written, or delete it and tune again"
 
@@ -59,27 +65,39 @@ def _contradictions(trial: Trial, file: TrialsFile) -> Iterator[str]:
         )
 
 
+class Searches:
+    """The trials of a folder, by what records say of them."""
+
+    def __init__(self, files: Iterable[TrialsFile]) -> None:
+        self._subjects: dict[tuple[str, int, int], list[tuple[TrialsFile, list[Trial]]]] = defaultdict(list)
+        for file in files:
+            for (_, method, version, *_, replicate), trials in by_subject([file]).items():
+                own = sorted(trials, key=lambda trial: trial.number)
+                self._subjects[method, version, replicate].append((file, own))
+
+    def of(self, record: Record, tuned: TunedBy) -> tuple[TrialsFile, list[Trial]] | None:
+        """Those by which the record says that it was tuned, in order; none if they are not there."""
+        candidates = self._subjects.get((record.method.name, record.method.version, record.seed), [])
+        found = ((file, trials[: tuned.trials]) for file, trials in candidates)
+        return next((one for one in found if trials_digest(one[1]) == tuned.digest), None)
+
+
 def check_tuned(records: Mapping[str, Record], files: Iterable[TrialsFile]) -> Iterator[Finding]:
     """Records, by file name, whose account of their tuning is not that of the trials."""
-    subjects: dict[tuple[str, int, int], list[tuple[TrialsFile, list[Trial]]]] = defaultdict(list)
-    for file in files:
-        for (_, method, version, *_, replicate), trials in by_subject([file]).items():
-            subjects[method, version, replicate].append((file, sorted(trials, key=lambda trial: trial.number)))
+    searches = Searches(files)
     for name, record in records.items():
-        candidates = subjects.get((record.method.name, record.method.version, record.seed), [])
         for tuned in searches_of(record).values():
-            yield from (Finding(name, what, PUT_TRIALS) for what in _tuned_wrongly(record, tuned, candidates))
+            yield from (Finding(name, what, PUT_TRIALS) for what in _tuned_wrongly(record, tuned, searches))
 
 
 PUT_TRIALS = "put its trials into trials/, or delete the record and measure it again"
 
 
-def _tuned_wrongly(record: Record, tuned: TunedBy, candidates: list[tuple[TrialsFile, list[Trial]]]) -> Iterator[str]:
-    found = [(f, t[: tuned.trials]) for f, t in candidates if trials_digest(t[: tuned.trials]) == tuned.digest]
-    if not found:
+def _tuned_wrongly(record: Record, tuned: TunedBy, searches: Searches) -> Iterator[str]:
+    if not (found := searches.of(record, tuned)):
         yield f"the {tuned.trials} trials that it was tuned by (digest {tuned.digest[:16]}) are not there"
         return
-    file, trials = found[0]
+    file, trials = found
     chosen = best(trials)
     if chosen is None or (chosen.number, chosen.score, len(trials)) != (tuned.trial, tuned.score, tuned.trials):
         right = f"trial {chosen.number} with {chosen.score}" if chosen else "none"
@@ -94,6 +112,26 @@ def _tuned_wrongly(record: Record, tuned: TunedBy, candidates: list[tuple[Trials
         yield f"its learning rate is {record.method.learning_rate}, but trial {chosen.number} gives {right_rate}"
     if tuned == record.tuned and record.cost.get("tuning_trials") != tuned.trials:
         yield f"cost.tuning_trials is {record.cost.get('tuning_trials')}, but it was tuned by {tuned.trials}"
+
+
+def climbing(view: TableView, searches: Searches) -> Iterator[Finding]:
+    """Notes on rows of a tuned table whose searches are too short: the second half of each finds more than the
+    smallest difference of interest, on average over replicates.
+    """
+    interest = min((one.difference for one in view.setting.primary.values()), default=math.inf)
+    for row in view.rows:
+        whole, half = dict[int, float](), dict[int, float]()
+        for record in row.records:
+            tuned = record.tuned if record.tuned and record.tuned.searched else None
+            _, trials = (tuned and searches.of(record, tuned)) or (None, [])
+            chosen, before = best(trials), best(trials[: len(trials) // 2])
+            if chosen and before:
+                whole[record.seed], half[record.seed] = chosen.score or 0, before.score or 0
+        gain, count = compare(whole, half), view.asked.trials
+        if gain.difference is not None and gain.difference > interest:
+            better = f"the best of {count} trials is {paired(gain, 'percent')} points above the best of {count // 2}"
+            message = f"{row_name(row.key)}: its searches still climb: {better}"
+            yield Finding(f"{TABLES}/{view.asked.name}.json", message, f"`repro` with --trials {2 * count} goes on")
 
 
 def named(trial: Trial) -> str:

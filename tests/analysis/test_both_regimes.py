@@ -9,7 +9,14 @@ from benchsuite.planning.recipe import Primary
 NEAR = (0.10, 0.13, 0.11, 0.13)
 WIDE = (0.02, 0.36, 0.05, 0.38)
 OTHER = {"initial_weights": "w", "batches": "others", "data": "d" * 64}
-VALUES = {"better": (LOW, HIGH), "worse": (HIGH, LOW), "same": (LOW, NEAR), "unsure": (LOW, WIDE)}
+VALUES = {
+    "better": (LOW, HIGH),
+    "worse": (HIGH, LOW),
+    "same": (LOW, NEAR),
+    "unsure": (LOW, WIDE),
+    "behind": (WIDE, LOW),
+}
+"""A row and its reference; behind is unsure, too, below zero."""
 
 
 def judged(make: MakeRecord, printed: str, tuned: str, published: float = 12) -> list[InBothRegimes]:
@@ -32,7 +39,9 @@ def judged(make: MakeRecord, printed: str, tuned: str, published: float = 12) ->
         ("worse", "better", "gain when tuned"),
         ("same", "same", "no gain seen"),
         ("worse", "same", "loss of tuning"),
-        ("worse", "unsure", "worse"),
+        ("better", "behind", "gain of tuning"),
+        ("worse", "behind", "worse as printed"),
+        ("worse", "unsure", "loss of tuning"),
         ("same", "worse", "worse"),
         ("worse", "worse", "worse"),
     ],
@@ -42,7 +51,7 @@ def test_the_pair_of_verdicts_has_a_name(make_record: MakeRecord, printed: str, 
     assert MEANING[outcome]
 
 
-@pytest.mark.parametrize(("printed", "outcome"), [("better", "open when tuned"), ("worse", "worse")])
+@pytest.mark.parametrize(("printed", "outcome"), [("better", "open when tuned"), ("worse", "worse as printed")])
 def test_without_an_interval_nothing_is_said_to_be_gone(make_record: MakeRecord, printed: str, outcome: str) -> None:
     made = table(*TWO, claims=[HEADLINE])
     old, ours = VALUES[printed]

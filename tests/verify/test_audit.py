@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from support.whole_folder import drawn_trials
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.files import lock_of
+from benchsuite.planning.recipe import Primary
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import Record, Result, Sidecar, TunedBy, content_digest
@@ -29,7 +31,7 @@ from benchsuite.records.trials import TRIALS, TrialsFile, best, trials_digest, w
 from benchsuite.registry import methods, tasks
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import Audit, audit_folder, audit_run
-from benchsuite.verify.audit_trials import check_tuned
+from benchsuite.verify.audit_trials import Searches, check_tuned, climbing
 
 
 @pytest.fixture
@@ -314,6 +316,26 @@ def test_what_a_tuned_record_says_follows_from_its_trials(
     assert says in next(check_tuned({"r": forged}, [file])).message
     cheaper = record.model_copy(update={"cost": {"tuning_trials": 1}})
     assert "cost.tuning_trials is 1" in next(check_tuned({"r": cheaper}, [file])).message
+
+
+@pytest.mark.parametrize(("late", "says"), [(0.513, "+1.3 points above the best of 2"), (0.507, ""), (0.4, "")])
+def test_searches_whose_second_half_finds_what_matters_still_climb(
+    make_sound: MakeRecord, late: float, says: str
+) -> None:
+    file = drawn_trials(replicate=5)
+    file.trials[2] = file.trials[2].model_copy(update={"score": late})
+    record, _ = tuned_by(make_sound, file, trials_digest(file.trials))
+    assert record.tuned
+    searched = record.model_copy(update={"tuned": record.tuned.model_copy(update={"searched": ["tau"]})})
+    setting = SimpleNamespace(primary={"retrieval": Primary(metric="t2i_r1", difference=0.01)})
+
+    def notes(of: Record) -> list[str]:
+        row = SimpleNamespace(key=("RN50", "", "InfoNCE"), records=[of])
+        view: Any = SimpleNamespace(asked=SimpleNamespace(name="t", trials=4), setting=setting, rows=[row])
+        return [note.message for note in climbing(view, Searches([file]))]
+
+    assert notes(searched) == [f"RN50/InfoNCE: its searches still climb: the best of 4 trials is {says}"] * bool(says)
+    assert notes(record) == [], "the learning rate alone"
 
 
 def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: MakeRecord) -> None:
