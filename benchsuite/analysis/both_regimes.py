@@ -59,20 +59,19 @@ class InBothRegimes:
         kinds = self.printed.verdict.kind, self.tuned.verdict.kind
         if not set(kinds) <= {*ANSWERS}:
             return "not known"
-        low, high = self._change
         match kinds:
             case _, "reproduced" if self.rate_alone:
                 return "gain at given values"
             case "reproduced", "reproduced":
                 return "robust gain"
             case "reproduced", _:
-                return "gain of tuning" if high < 0 else "open when tuned"
+                return "gain of tuning" if self._change[1] < 0 else "open when tuned"
             case _, "reproduced":
                 return "gain when tuned"
             case _, "opposite":
                 return "worse"
             case "opposite", _:
-                return "loss of tuning" if low > 0 else "worse as printed"
+                return "loss of tuning" if self._change[0] > 0 else "worse as printed"
         return "no gain seen"
 
     @property
