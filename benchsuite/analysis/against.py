@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, Runs, paired
+from benchsuite.analysis.labels import is_plain
 from benchsuite.analysis.stats import Paired
 from benchsuite.planning.recipe import Primary
 from benchsuite.records.method_version import version_state
@@ -85,15 +86,17 @@ def costs(board: Board) -> dict[str, RelativeCost]:
     return {row.label: cost(row.records, beside.records if beside else {}, why) for row in board.rows}
 
 
-def reference(board: Board) -> BoardRow | None:
+def reference(board: Board, of: BoardRow | None = None) -> BoardRow | None:
     """The row that others are compared with: of several of the current version the one whose numbers were all tuned,
-    if one was, then the one with most runs.
+    if one was, then the one with most runs. Of a row whose numbers were all tuned it is first of all one whose search
+    had as many trials.
 
     One that trained longer is no reference: the others had less compute.
     """
     name = REFERENCES[board.setup.towers]
     rows = [row for row in board.rows if row.method == name and row.longer == 1]
-    return max(rows, key=_standard, default=None)
+    asked = _trials(of) if of and all_tuned(of) else None
+    return max(rows, key=lambda row: (all_tuned(row) and _trials(row) == asked, _standard(row)), default=None)
 
 
 def cost(ours: Runs, theirs: Runs, reason: str = "") -> RelativeCost:
@@ -119,6 +122,10 @@ def _standard(row: BoardRow) -> tuple[bool, bool, int, bool, bool, str]:
     record, current = row.record, version_state(row.record.method) == "current"
     plain, rate = row.label == record.method.title, record.tuned is not None
     return current, all_tuned(row), len(row.records), rate, plain, record.method_id
+
+
+def _trials(row: BoardRow) -> int:
+    return row.record.tuned.trials if row.record.tuned else 0
 
 
 def all_tuned(row: BoardRow) -> bool:
@@ -155,19 +162,18 @@ def against(
 
 
 def against_reference(board: Board, interest: Mapping[str, Primary]) -> list[Against]:
-    """Each row of a board against the reference, measure by measure; none if the board has no reference."""
-    base = reference(board)
+    """Each row of a board against its reference, measure by measure; none if the board has no reference."""
     ranked = [task for task in board.tasks if task.better != "neither"]
-    rows = [row for row in board.rows if row is not base] if base else []
-    return [against(board, row, base, task, interest) for task in ranked for row in rows if base]
+    pairs = [(row, base) for row in board.rows if (base := reference(board, row)) and base is not row]
+    return [against(board, row, base, task, interest) for task in ranked for row, base in pairs]
 
 
 def principal(rows: Iterable[BoardRow]) -> BoardRow:
     """The configuration that stands for a method on a board: all of its numbers tuned if one is so, else its defaults,
-    with most seeds; of equal ones the first. At least one row."""
+    with most seeds, then with most trials; of equal ones the first. At least one row."""
 
-    def place(row: BoardRow) -> tuple[bool, bool, int]:
-        return all_tuned(row), row.label == row.record.method.title, len(row.records)
+    def place(row: BoardRow) -> tuple[bool, bool, int, int]:
+        return all_tuned(row), is_plain(row.record), len(row.records), _trials(row)
 
     return max(rows, key=place)
 

@@ -94,6 +94,11 @@ def _with_data(names: Sequence[str], options: Sequence[Mapping[str, Any]]) -> li
     ]
 
 
+def is_plain(record: Record) -> bool:
+    """Whether all of its settings are the method's defaults, or found by a search."""
+    return _settings(record).keys() <= {"tuned", "rate"}
+
+
 def _settings(record: Record) -> dict[str, Any]:
     """Hyper-parameters that are not at their defaults, what the row has of its own, what else it reads, its version."""
     defaults = _defaults(record)

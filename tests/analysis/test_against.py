@@ -87,3 +87,20 @@ def test_the_row_that_stands_for_a_method_is_tuned_then_plain_then_has_most_seed
     assert principal(board(partly, warm, plain, whole).rows).method_id == whole[0].method_id
     colder = make_runs("temo", BASE[:3], hyperparameters={"tau": 0.4})
     assert principal(board(colder, warm).rows).method_id == warm[0].method_id
+    variant = make_runs("temo", BASE, hyperparameters={"tau": 0.1, "schedule": "fixed"}, tuned=tuned)
+    assert principal(board(variant, whole).rows).method_id == whole[0].method_id
+
+
+def test_a_tuned_row_is_compared_with_the_reference_whose_search_was_as_long(make_runs: MakeRuns) -> None:
+    short = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, searched=["tau"])
+    long, other = (short.model_copy(update={"trials": count}) for count in (32, 8))
+    found = {
+        ("infonce", 16): make_runs("infonce", BASE, hyperparameters={"tau": 0.1}, tuned=short),
+        ("infonce", 32): make_runs("infonce", BASE[:2], hyperparameters={"tau": 0.2}, tuned=long),
+        ("temo", 16): make_runs("temo", BASE, hyperparameters={"tau": 0.1}, tuned=short),
+        ("temo", 32): make_runs("temo", BASE, hyperparameters={"tau": 0.2}, tuned=long),
+        ("temo", 8): make_runs("temo", BASE, hyperparameters={"tau": 0.3}, tuned=other),
+    }
+    pairs = against_reference(board(*found.values()), INTEREST)
+    lengths = [[one.record.tuned.trials for one in (pair.row, pair.reference) if one.record.tuned] for pair in pairs]
+    assert sorted(lengths) == [[8, 16], [16, 16], [32, 32]], "without one as long, the one with most seeds"
