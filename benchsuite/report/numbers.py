@@ -101,6 +101,11 @@ def paired(pair: Paired | None, unit: str) -> str:
     return _interval(signed(pair.difference, unit), half, unit)
 
 
+def climbed(count: int, gain: Paired) -> str:
+    """What the second half of searches of so many trials found beyond the first."""
+    return f"the best of {count} trials is {paired(gain, 'percent')} points above the best of {count // 2}"
+
+
 def published_gain(claim: Claim) -> str:
     """By how much the printed numbers have it ahead, in the column's unit."""
     if claim.published is None:

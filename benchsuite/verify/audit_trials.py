@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
-from benchsuite.analysis.stats import compare
+from benchsuite.analysis.climbs import climb
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import alike
 from benchsuite.cards import REQUIRED, Card
@@ -22,7 +22,7 @@ from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import PARAPHRASES, Record, TunedBy, run_id, searches_of, trial_seed, uncovered
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 from benchsuite.registry import methods
-from benchsuite.report.numbers import paired
+from benchsuite.report.numbers import climbed
 
 AGAIN = "put the file back as it was written, or delete it and tune again"
 
@@ -119,18 +119,13 @@ def climbing(view: TableView, searches: Searches) -> Iterator[Finding]:
     smallest difference of interest, on average over replicates.
     """
     interest = min((one.difference for one in view.setting.primary.values()), default=math.inf)
+    count = view.asked.trials
     for row in view.rows:
-        whole, half = dict[int, float](), dict[int, float]()
-        for record in row.records:
-            tuned = record.tuned if record.tuned and record.tuned.searched else None
-            _, trials = (tuned and searches.of(record, tuned)) or (None, [])
-            chosen, before = best(trials), best(trials[: len(trials) // 2])
-            if chosen and before:
-                whole[record.seed], half[record.seed] = chosen.score or 0, before.score or 0
-        gain, count = compare(whole, half), view.asked.trials
+        tuned = [(record, record.tuned) for record in row.records if record.tuned and record.tuned.searched]
+        found = {record.seed: own[1] for record, by in tuned if (own := searches.of(record, by))}
+        gain = climb(found, count)
         if gain.difference is not None and gain.difference > interest:
-            better = f"the best of {count} trials is {paired(gain, 'percent')} points above the best of {count // 2}"
-            message = f"{row_name(row.key)}: its searches still climb: {better}"
+            message = f"{row_name(row.key)}: its searches still climb: {climbed(count, gain)}"
             yield Finding(f"{TABLES}/{view.asked.name}.json", message, f"`repro` with --trials {2 * count} goes on")
 
 

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchsuite.analysis.stats import Paired, compare
+from benchsuite.analysis.climbs import climb
+from benchsuite.analysis.stats import Paired
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.grouping import by_key
 from benchsuite.papers import read_table
@@ -21,8 +22,8 @@ from benchsuite.planning.trial_runs import TrialRun, content_of, grouped, trial_
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import knows, searches_of
 from benchsuite.records.store import Store
-from benchsuite.records.trials import Trial, TrialsFile, add_trials, best
-from benchsuite.report.numbers import counted, paired
+from benchsuite.records.trials import Trial, TrialsFile, add_trials
+from benchsuite.report.numbers import climbed, counted
 
 CLIMBING = 0.01
 """A point, the smallest difference of interest: a search that gains more by its second half is too short."""
@@ -133,22 +134,21 @@ def climbs(work: TrialWork) -> Iterator[tuple[str, int, Paired]]:
 
     So much less a search of half the length finds.
     """
-    kinds: dict[tuple[str, int], tuple[dict[int, float], dict[int, float]]] = {}
-    for subject, trials in work.done:
-        whole, half = (best(one for one in trials if one.number < n) for n in (subject.trials, subject.trials // 2))
-        if subject.regime == "tuned" and len(trials) == subject.trials and whole and half:
-            found = kinds.setdefault((subject.row, subject.trials), ({}, {}))
-            for side, trial in zip(found, (whole, half), strict=True):
-                assert trial.score is not None
-                side[subject.replicate] = trial.score
-    for (row, count), sides in kinds.items():
-        if len(sides[0]) > 1:
-            yield row, count, compare(*sides)
+    whole = (
+        (subject, trials)
+        for subject, trials in work.done
+        if subject.regime == "tuned" and len(trials) == subject.trials
+    )
+    kinds = by_key(((subject.row, subject.trials), (subject.replicate, trials)) for subject, trials in whole)
+    for (row, count), searches in kinds.items():
+        gain = climb(dict(searches), count)
+        if gain.n > 1:
+            yield row, count, gain
 
 
 def climb_line(row: str, count: int, gain: Paired) -> str:
     """In words, in points."""
-    return f"{row}: the best of {count} trials is {paired(gain, 'percent')} points above the best of {count // 2}"
+    return f"{row}: {climbed(count, gain)}"
 
 
 def outcome(subject: Subject, trials: Sequence[Trial]) -> dict[str, Any]:
