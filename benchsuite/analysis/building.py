@@ -16,14 +16,13 @@ from benchsuite.errors import BenchsuiteError, UnknownError, UsageError, require
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
-from benchsuite.papers.claim import claims_of
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
 from benchsuite.records.contents import Contents, Done, built_in_again
 from benchsuite.records.names import REMARKS, TABLES
 from benchsuite.records.remarks import Remark, remarks_on
 from benchsuite.records.requests import TableRequest, file_digest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, of_each_search
 from benchsuite.setup import NOTHING, Setup
 
 NOT_PRINTED = "Not in the paper's table."
@@ -79,7 +78,7 @@ def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteEr
 
 def misplaced(remarks: Sequence[Remark], views: Sequence[TableView]) -> Iterator[str]:
     """Why remarks are on no claim that a table here makes."""
-    known = {view.asked.place: [claim.name for claim in claims_of(view.table)] for view in views}
+    known = {view.asked.place: [claim.name for claim in view.claims] for view in views}
     for one in remarks:
         claims = known.get((one.table, one.scale))
         if claims is None:
@@ -97,9 +96,9 @@ class _Stored:
         self.by_method: defaultdict[str, list[Record]] = defaultdict(list)
         self.unfinished: defaultdict[str, list[Done]] = defaultdict(list)
         for record in self.records:
-            self.by_method[record.method.name].append(record)
+            self.by_method[record.method.name] += of_each_search(record)
         for run, reason in contents.unfinished:
-            self.unfinished[run.method.name].append(run)
+            self.unfinished[run.method.name] += of_each_search(run)
             self.reasons[run.run_id] = reason
 
 

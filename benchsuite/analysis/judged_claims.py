@@ -73,6 +73,8 @@ class JudgedClaim:
 
 JUDGED: WeakKeyDictionary[TableView, list[JudgedClaim]] = WeakKeyDictionary()
 """The claims of each view, which several questions look at."""
+ASKED: WeakKeyDictionary[TableView, list[ClaimQuestion]] = WeakKeyDictionary()
+"""The questions of each view's headline claims, which stand in the family of each of its siblings."""
 
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
@@ -85,8 +87,8 @@ def judged_claims(view: TableView) -> list[JudgedClaim]:
         family = Family(name, headline_claims([view.table, *view.siblings]))
         beside: list[ClaimQuestion] = []
         for other in view.beside:
-            beside += _questions(other, [claim for claim in claims_of(other.table) if claim.headline])
-        JUDGED[view] = _judged(view, claims_of(view.table), family, beside)
+            beside += _headline_questions(other)
+        JUDGED[view] = _judged(view, view.claims, family, beside)
     return JUDGED[view]
 
 
@@ -126,6 +128,12 @@ def _judged(
     ]
 
 
+def _headline_questions(view: TableView) -> list[ClaimQuestion]:
+    if view not in ASKED:
+        ASKED[view] = _questions(view, [claim for claim in view.claims if claim.headline])
+    return ASKED[view]
+
+
 def _questions(view: TableView, claims: Sequence[Claim]) -> list[ClaimQuestion]:
     rows = {row.key: row for row in view.rows}
     return [_question(claim, view, rows) for claim in claims]
@@ -133,9 +141,9 @@ def _questions(view: TableView, claims: Sequence[Claim]) -> list[ClaimQuestion]:
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
     """The claims of a table for which there is no run at all; with a scale, what is known of it without runs."""
-    known = [finding for finding in findings(table, scale, []) if finding.unmet]
-    judged = []
-    for claim in claims_of(table):
+    claims, judged = claims_of(table), []
+    known = [finding for finding in findings(table, claims, scale, []) if finding.unmet]
+    for claim in claims:
         why = "; ".join(finding.refuted_for(claim) for finding in known if finding.concerns(claim))
         judged.append(JudgedClaim(claim, scale, Verdict("not run", "; ".join(filter(None, (NO_RUN, why))))))
     return judged

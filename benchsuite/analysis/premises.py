@@ -8,7 +8,7 @@ from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.errors import UnknownError
 from benchsuite.grouping import by_key
 from benchsuite.papers import Table
-from benchsuite.papers.claim import Claim, claims_of
+from benchsuite.papers.claim import Claim
 from benchsuite.papers.questions import Premise, acts_of
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.registry import methods
@@ -81,12 +81,12 @@ def shown(value: float | None) -> str:
     return "no number" if value is None else f"{value:.4g}"
 
 
-def findings(table: Table, scale: str, rows: Sequence[TableRow]) -> list[PremiseFinding]:
+def findings(table: Table, claims: Sequence[Claim], scale: str, rows: Sequence[TableRow]) -> list[PremiseFinding]:
     """What the runs at a scale say of each premise of the table, and of those of its rows' methods.
 
     A gauge that no run of its rows has is an error.
     """
-    claims, by_key = claims_of(table), {row.key: row for row in rows}
+    by_key = {row.key: row for row in rows}
     return [*(_finding(premise, table, scale, claims, by_key) for premise in table.premises), *_acting(table, rows)]
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from benchsuite.canonical import alike, canonical
+from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
 from benchsuite.planning.recipe import Recipe
@@ -14,7 +15,7 @@ from benchsuite.planning.search_space import complete, fixed_by, is_temperature,
 from benchsuite.records.contents import Done
 from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy, of_each_search
+from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy
 from benchsuite.registry import Registry, datasets, methods, tasks
 from benchsuite.setup import FOLDER, MODEL, Data, Setup
 
@@ -35,13 +36,12 @@ class RowRuns:
     """By setup_id: the setup as the recipe gives it, if it is that. Rows of the same towers may share it."""
 
     def among(self, done: Iterable[D]) -> dict[int, list[D]]:
-        """By replicate, the current version's and then the last one first."""
+        """Of runs, once for each search: by replicate, the current version's and then the last one first."""
         found: dict[int, list[D]] = {}
-        for run in done:
-            own = [each for each in of_each_search(run) if self._is(each)]
-            if own:  # of a method that is not known here, what was searched is not compared: the widest search counts
-                widest = max(own, key=lambda each: len(each.tuned.searched) if each.tuned else 0)
-                found.setdefault(run.seed, []).append(widest)
+        for own in by_key((run.run_id, run) for run in done if self._is(run)).values():
+            # of a method that is not known here, what was searched is not compared: the widest search counts
+            widest = max(own, key=lambda each: len(each.tuned.searched) if each.tuned else 0)
+            found.setdefault(widest.seed, []).append(widest)
         for runs in found.values():
             runs.sort(
                 key=lambda run: (version_state(run.method) == "current", getattr(run, "created", ""), run.run_id),

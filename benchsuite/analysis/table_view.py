@@ -15,6 +15,7 @@ from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Rank, Ranking, ranking
 from benchsuite.grouping import by_key
 from benchsuite.papers import Column, Table
+from benchsuite.papers.claim import Claim, claims_of
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.planning.columns import NO_CLASSES, measured_columns, metrics_of
 from benchsuite.planning.recipe import Backbone, Primary, Recipe
@@ -101,8 +102,12 @@ class TableView:
     """Those of its siblings that were run at this scale and in this regime."""
 
     @cached_property
+    def claims(self) -> list[Claim]:
+        return claims_of(self.table)
+
+    @cached_property
     def premises(self) -> list[PremiseFinding]:
-        return findings(self.table, self.asked.scale, self.rows)
+        return findings(self.table, self.claims, self.asked.scale, self.rows)
 
     @property
     def on_stand_ins(self) -> str:

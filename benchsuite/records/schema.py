@@ -248,7 +248,8 @@ class Record(Part):
                 yield f"{name}: its result is of {of}, but the setup's protocol of {wanted}"
         whole = {**dict.fromkeys(ALWAYS_READ, ""), **self.digests}
         yield from (f"it has no digest of its {name}" for name, value in whole.items() if not value)
-        yield from wrong_kinds(self.cost, self.environment)
+        yield from wrong_costs(self.cost)
+        yield from wrong_environment(self.environment)
         if "step" not in self.curves:
             yield "curves have no step"
         steps = len(self.curves.get("step", ()))
@@ -347,12 +348,16 @@ ENVIRONMENT: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def wrong_kinds(cost: Mapping[str, Any], environment: Mapping[str, Any]) -> Iterator[str]:
+def wrong_costs(cost: Mapping[str, Any]) -> Iterator[str]:
     """All values that are not of their kind. Null is of every kind: not known. Other keys may hold anything."""
     for name, value in cost.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (value is None or (is_number and 0 <= value <= LARGEST)):
             yield f"cost.{name} is {_shown(value)}, not a number from 0 on"
+
+
+def wrong_environment(environment: Mapping[str, Any]) -> Iterator[str]:
+    """The same of where a run ran."""
     for name, (fits, kind) in ENVIRONMENT.items():
         if name in environment and not fits(environment[name]):
             yield f"environment.{name} is {_shown(environment[name])}, not {kind}"

@@ -5,7 +5,7 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from annotated_types import Ge, Lt
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from benchsuite.canonical import alike, digest
 from benchsuite.errors import RecordError, UsageError
@@ -24,7 +25,7 @@ from benchsuite.records.json_text import parse_text
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.requests import Regime
-from benchsuite.records.schema import SEEDS_EACH, MethodPart, wrong_kinds
+from benchsuite.records.schema import SEEDS_EACH, MethodPart, wrong_costs, wrong_environment
 from benchsuite.setup import Part, Setup
 
 FORMAT = 2
@@ -130,8 +131,7 @@ def read_trials(file: Path) -> TrialsFile:
         about = parse_text(text.decode())
         if about.pop("format", None) != FORMAT:
             raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
-        parsed = cache(parse_text)  # most texts are those of other trials, too
-        content = TrialsFile(**about, trials=[_from_row(row, parsed) for row in rows])
+        content = TrialsFile(**about, trials=_trials(rows))
     except OSError as error:
         raise RecordError(f"{file} is not a file of trials: {reason_of(error)}.") from error
     except (ArithmeticError, AttributeError, KeyError, MemoryError, TypeError, ValueError) as error:
@@ -204,9 +204,25 @@ def trials_digest(trials: Iterable[Trial]) -> str:
     return digest([[trial.run_id, trial.score] for trial in sorted(trials, key=lambda trial: trial.number)])
 
 
-def _from_row(row: Mapping[str, Any], parsed: Callable[[str], Any]) -> Trial:
-    texts = ("method", "fixed", "metrics", "cost", "digests", "environment")
-    trial = Trial.model_validate({**row, **{name: parsed(row[name]) for name in texts}})
-    if problem := next(wrong_kinds(trial.cost, trial.environment), None):
+def _trials(rows: Iterable[Mapping[str, Any]]) -> list[Trial]:
+    """Most texts of fixed values, digests and environment are those of other trials, too: each is parsed once."""
+    shared = cache(parse_text)
+    environment = cache(lambda text: _of_kinds(shared(text), wrong_environment))
+    return [
+        Trial.model_validate(
+            {
+                **row,
+                **{name: from_json(row[name], allow_inf_nan=False) for name in ("method", "metrics")},
+                **{name: shared(row[name]) for name in ("fixed", "digests")},
+                "cost": _of_kinds(from_json(row["cost"], allow_inf_nan=False), wrong_costs),
+                "environment": environment(row["environment"]),
+            }
+        )
+        for row in rows
+    ]
+
+
+def _of_kinds(part: dict[str, Any], wrong: Callable[[dict[str, Any]], Iterator[str]]) -> dict[str, Any]:
+    if problem := next(wrong(part), None):
         raise ValueError(problem)
-    return trial
+    return part

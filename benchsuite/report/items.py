@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
-from benchsuite.papers.claim import Claim, claims_of
+from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import row_name
 from benchsuite.records.ranks import NEAREST, Whole, are_pictures, open_ranks
 from benchsuite.records.record_file import FileError
@@ -173,7 +173,7 @@ class Single:
 def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:
     """The headline claims of a table about recalls whose items can be told, with the cells that they compare."""
     view, found = views[-1], []
-    for claim in (claim for claim in claims_of(view.table) if claim.headline):
+    for claim in (claim for claim in view.claims if claim.headline):
         ours, theirs = (view.cell(key, claim.column.key) for key in (claim.row, claim.reference))
         recall = RECALL.fullmatch((ours.measure or "").rpartition(".")[2]) if ours and theirs else None
         if ours and theirs and recall and any(map(describing, ours.records.values())):

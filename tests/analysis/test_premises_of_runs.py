@@ -10,6 +10,7 @@ from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun
 from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
+from benchsuite.papers.claim import claims_of
 from benchsuite.papers.questions import Premise
 
 OLD = {"statement": "there is a gap", "rows": ["old"], "gauge": "gap", "at_least": 0.3}
@@ -118,7 +119,8 @@ def test_the_number_of_a_row_is_the_mean_over_its_runs(make_record: MakeRecord) 
     records = [
         record.model_copy(update={"curves": {"step": [0.0], "gap": [seed]}}) for seed, record in enumerate(row.records)
     ]
-    (finding,) = findings(table(*TWO, premises=[OLD]), "small", [replace(row, records=records), *others])
+    own = table(*TWO, premises=[OLD])
+    (finding,) = findings(own, claims_of(own), "small", [replace(row, records=records), *others])
     assert finding.values == {row.key: 1.5}
 
 
