@@ -13,6 +13,7 @@ from benchsuite.analysis.building import build_views
 from benchsuite.analysis.table_view import TableView
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.requests import TableRequest
+from benchsuite.records.schema import TunedBy
 from benchsuite.records.store import Store
 
 
@@ -115,6 +116,15 @@ def test_of_runs_of_one_replicate_the_last_of_the_current_version_is_shown_and_t
     assert row.measured == 4
     assert later.run_id not in {record.run_id for record in row.records}
     assert row.gap.startswith("of several runs of seed 3")
+
+
+def test_of_a_version_that_is_not_known_here_the_widest_search_of_a_run_counts(folder: Path) -> None:
+    rate, wide = (TunedBy(trials=8, trial=0, score=0.5, digest="d", searched=what) for what in ([], ["tau_max"]))
+    add(folder, "TS", 7, {"version": 9, "learning_rate": 0.1}, tuned=rate, also_tuned=[wide])
+    edited(folder / REQUEST, lambda content: content.update(regime="tuned", trials=8))
+    (folder / REQUEST).rename(folder / "tables/mine-first-smoke-tuned.json")
+    (record,) = shown(folder).rows[1].records
+    assert record.tuned == wide
 
 
 def test_missing_runs_are_told_with_their_reason(folder: Path) -> None:
