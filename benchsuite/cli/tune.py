@@ -105,7 +105,8 @@ def find_subjects(
         if "/" not in name:
             found = method_subjects(name, recipe or recipe_at(name, scale), folders, replicates)
             kinds = regimes(regime or "tuned")
-            subjects += [replace(one, count=trials, regime=kind) for kind in kinds for one in found]
+            every = (replace(one, count=trials, regime=kind) for kind in kinds for one in found)
+            subjects += [one for one in every if one.trials]
         elif recipe:
             raise UsageError(f"--recipe is for methods; the recipe of {name} is that of its --scale.")
         else:

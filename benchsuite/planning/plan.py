@@ -193,10 +193,11 @@ def plan_tables(
     }
     plans = []
     for name, recipe in recipes.items():
-        trials = stored.get(recipe or "")
-        wanted = (regime or read[recipe].regime) if recipe and trials else "printed"
-        for each in regimes(wanted):
-            plans.append(plan_table(name, scale, seeds, rows, extra, folders, trials, each, count))
+        trials, stated = stored.get(recipe or ""), read.get(recipe or "")
+        rule = stated.tuning if stated and trials else None
+        for each in regimes((regime or stated.regime) if stated and rule else "printed"):
+            searched = trials if rule and rule.count(each, count) else None
+            plans.append(plan_table(name, scale, seeds, rows, extra, folders, searched, each, count))
     return plans
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Gt, Le
+from annotated_types import Ge, Gt, Le
 from pydantic import Field, ValidationError, model_validator
 
 from benchsuite.errors import UnknownError, UsageError, require_known
@@ -52,8 +52,8 @@ class Tuning(Part):
 
     trials: Annotated[Count, Le(SEEDS_EACH)]
     """Of each row in each replicate, where all that its method declares is searched."""
-    printed_trials: Annotated[Count, Le(SEEDS_EACH)] = 5
-    """Where the learning rate alone is searched, and the rest is as printed."""
+    printed_trials: Annotated[int, Ge(0), Le(SEEDS_EACH)] = 5
+    """Where the learning rate alone is searched, and the rest is as printed. 0: the recipe's rate is taken."""
     measure: str
     """What a trial is judged by: "protocol.metric" of the protocols below; higher is better."""
     protocols: dict[str, Protocol] = Field(min_length=1)
@@ -88,7 +88,8 @@ class Variant(Part):
     description: str
     """What it changes, for the page."""
     change: dict[str, Any] = {}
-    """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. Empty: the same at this scale."""
+    """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. Empty: the same at this scale. Of
+    `protocols`, those of the recipe in its runs, and those of its tuning in trials."""
 
 
 class Recipe(Settings):
@@ -132,8 +133,11 @@ class Recipe(Settings):
         known = {*self.all_protocols}
         named = [(f"stand-in for {name}", each.protocol, known) for name, each in self.stand_ins.items()]
         named += [("primary", name, known) for name in self.primary]
+        of_trials = {*self.tuning.protocols} if self.tuning else set()
+        changed = ((name, own) for name, each in self.variants.items() for own in each.change.get("protocols", {}))
+        named += [(f"variant {name}, protocols", own, {*self.protocols, *of_trials}) for name, own in changed]
         if self.tuning:
-            named.append(("tuning, measure", self.tuning.measure.rpartition(".")[0], {*self.tuning.protocols}))
+            named.append(("tuning, measure", self.tuning.measure.rpartition(".")[0], of_trials))
         for where, name, protocols in named:
             if name not in protocols:
                 raise ValueError(str(UnknownError("protocol", name, protocols, f"{where}: ")))
@@ -148,7 +152,9 @@ class Recipe(Settings):
         changed: dict[str, Any] = as_given(setup)
         for name in filter(None, variants):
             require_known("variant", name, self.variants, f'recipe "{self.title}": ')
-            changed = overlaid(changed, self.variants[name].change)
+            change = self.variants[name].change
+            here = {own: what for own, what in change.get("protocols", {}).items() if own in self.protocols}
+            changed = overlaid(changed, {**change, "protocols": here})
         try:
             return Setup.model_validate(changed)
         except ValidationError as error:

@@ -17,6 +17,7 @@ from benchsuite.models.towers import image_encoder, text_config
 from benchsuite.planning.columns import metrics_of
 from benchsuite.planning.data_folders import read_by, require_fitting
 from benchsuite.planning.recipe import Recipe, read_recipe, recipe_names
+from benchsuite.planning.subjects import judged_by
 from benchsuite.setup import Data, Expert, ImageTower, Setup
 from benchsuite.torchvision_ops import make_importable
 from benchsuite.training.engine import make_optimizer
@@ -105,7 +106,8 @@ def test_its_data_sets_take_the_options_they_are_given(name: str) -> None:
 @each_recipe
 def test_its_protocols_ask_for_splits_classes_and_prompts_that_there_are(name: str) -> None:
     recipe = RECIPES[name]
-    for protocol in (*recipe.protocols.values(), *recipe.with_classes.values()):
+    of_trials = recipe.tuning.protocols if recipe.tuning else {}
+    for protocol in (*recipe.protocols.values(), *recipe.with_classes.values(), *of_trials.values()):
         options = create_task(protocol.task, **protocol.options).options()
         data = protocol.data or recipe.data
         only = data.options.get("only")
@@ -147,6 +149,25 @@ def test_images_are_as_large_as_its_towers_want_them_wherever_they_come_from(nam
     for setup in setups(recipe):
         if setup.image is not None and (size := setup.image.options.get("img_size")) and sizes:
             assert sizes == {size}
+
+
+def test_a_variant_of_another_size_judges_its_trials_at_that_size() -> None:
+    recipe = RECIPES["cc3m-paper"]
+    assert recipe.tuning
+    for variant, size in (("", 256), ("CC12M", 224)):
+        setup = judged_by(recipe.tuning, recipe).setup("ViT-B/16", [variant])
+        assert {side(data) for data in read_by(setup)} == {size}
+        assert [*setup.protocols] == ["validation"]
+
+
+@pytest.mark.parametrize(
+    "name", ["cc3m-paper", "cc3m-100k-gpu", "cc12m-paper", "coco-paper", "coco-gpu", "ssv2-lt-paper"]
+)
+def test_at_the_papers_size_a_command_searches_only_if_it_is_asked_to(name: str) -> None:
+    recipe = RECIPES[name]
+    assert recipe.regime == "printed"
+    assert recipe.tuning
+    assert (recipe.tuning.count("printed", None), recipe.tuning.count("tuned", None)) == (0, 8)
 
 
 def side(data: Data) -> int | None:

@@ -12,7 +12,8 @@ from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.plan import Plan, plan_table, plan_tables
-from benchsuite.planning.subjects import Subject
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.subjects import Subject, judged_by
 from benchsuite.planning.trial_runs import TrialRun, content_of, method_subjects, recipe_at, trial_run
 from benchsuite.records.requests import Regime
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, read_trials
@@ -243,6 +244,36 @@ def test_both_regimes_are_planned_unless_one_is_asked_for_or_the_recipe_names_on
     rewrite(folder, "seeds = ", 'regime = "printed"\nseeds = ', "recipes/vectors.toml")
     assert regimes() == ["printed"]
     assert regimes(regime="both") == ["printed", "tuned"]
+
+
+def test_without_trials_as_printed_rows_have_the_recipes_rate_and_are_searched_as_tuned_alone(
+    folder: Path, tmp_path: Path
+) -> None:
+    rewrite(folder, "trials = 3", "trials = 3\nprinted_trials = 0", "recipes/vectors.toml")
+    about: dict[str, Any] = {"regime": "both", "results": tmp_path}
+    for count in (None, 2):
+        printed, tuned = plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, **about, count=count)
+        assert [(plan.request.regime, plan.request.trials) for plan in (printed, tuned)] == [
+            ("printed", 0), ("tuned", count or 3),
+        ]  # fmt: skip
+        assert {run.method.learning_rate for run in printed.runs} == {None}
+        assert (len(printed.subjects), len(tuned.subjects)) == (0, 3)
+    own = TrainingOptions(tables=[folder])
+    subjects, _ = find_subjects(["ts"], own, "latents", str(folder / "recipes/vectors.toml"), [0], "both", None)
+    assert {subject.regime for subject in subjects} == {"tuned"}
+
+
+def test_a_variant_changes_a_protocol_of_trials_in_trials_alone(folder: Path) -> None:
+    change = 'protocols.validation.options = { split = "test" }, training.steps'
+    rewrite(folder, "change = { training.steps", f"change = {{ {change}", "recipes/vectors.toml")
+    recipe = read_recipe(str(folder / "recipes/vectors.toml"))
+    assert recipe.tuning
+    (judged,) = judged_by(recipe.tuning, recipe).setup("mlp", ["untrained"]).protocols.values()
+    assert judged.options == {"split": "test"}
+    assert recipe.setup("mlp", ["untrained"]).protocols == recipe.protocols
+    rewrite(folder, "protocols.validation.options", "protocols.valid.options", "recipes/vectors.toml")
+    with pytest.raises(UsageError, match='variant untrained, protocols: protocol "valid" does not exist'):
+        read_recipe(str(folder / "recipes/vectors.toml"))
 
 
 def test_a_request_says_how_many_trials_each_search_has(folder: Path, tmp_path: Path) -> None:
