@@ -144,7 +144,7 @@ def repro(
     from benchsuite.report.export import table_lines
     from benchsuite.report.leaderboard import Leaderboard
     from benchsuite.report.site import write_site
-    from benchsuite.work.tables import CLIMBING, climb_line, climbs
+    from benchsuite.verify.audit_trials import Searches, climbing
 
     require_writable(report, "--report")
     work, failed = do_tables(work, plan, session)
@@ -160,9 +160,8 @@ def repro(
         for one in (one for view in own if len(own) == 1 for one in board.claims[view.asked.name]):
             if one.claim.headline and one.regime and one.verdict.kind != "not selected":
                 say(f"{one.claim.name}, {REGIMES[one.regime]}: {answer(one)}")
-    for row, count, gain in climbs(work.trials):
-        if (gain.difference or 0) > CLIMBING:
-            say(f"still climbing: {climb_line(row, count, gain)}; --trials {2 * count} doubles them")
+    searches = Searches(done.contents.trials.values())
+    say(*(str(note) for view in own if view.asked.regime == "tuned" for note in climbing(view, searches)))
     say(*(f"page:    {page}" for page in dict.fromkeys(pages.values())), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
         say(f"all claims: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")

@@ -25,8 +25,6 @@ from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials
 from benchsuite.report.numbers import climbed, counted
 
-CLIMBING = 0.01
-"""A point, the smallest difference of interest: a search that gains more by its second half is too short."""
 SHARE = 20
 """How many times as long as the last writing of trials took until they are written again."""
 

@@ -200,6 +200,18 @@ def test_done_searches_do_nothing_and_tell_what_came_out(command: Command) -> No
     assert "mlp mine, replicate 0: 3 trials, 1 of them diverged; best validation.t2i_r10 0." in out
 
 
+def test_repro_says_which_searches_still_climb_by_more_than_the_recipes_difference_of_interest(
+    command: Command,
+) -> None:
+    recipe = Path("own/recipes/vectors.toml")
+    whole = recipe.read_text()
+    for difference, told in (("1e-9", True), ("0.99", False)):
+        recipe.write_text(whole.replace("difference = 0.01", f"difference = {difference}"))
+        code, out = command(*REPRO, *MINE)
+        assert code == 0
+        assert (": its searches still climb: the best of 3 trials is +" in out) is told
+
+
 def test_the_tuned_table_is_shown_unless_another_is_asked_for(command: Command, done: Done) -> None:
     table = load_table(tiny_tuning.NAME, "latents", done.folder / "runs")
     assert set(table.regime) == {"tuned"}
