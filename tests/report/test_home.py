@@ -286,7 +286,11 @@ def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_r
     records = [record for one in runs for record in one.values()]
     board = leaderboard([], records)
     (found,) = overviews(board)
-    assert "benchsuite compare infonce ts --data pairs=FOLDER" in words(pages(board)["index"])
+    home = pages(board)["index"]
+    assert "benchsuite compare infonce ts --data pairs=FOLDER" in words(home)
+    table = home.partition('id="overview-1"')[2].partition("</table>")[0]
+    shown = dict(re.findall(r">([^<>]+)</a></th>.*?([^<>]*)</td></tr>", table))
+    assert (shown["TS"], shown["TeMo"]) == ("none", "image view, text view"), "what they read beside the pairs"
     assert [found.data[board.setup_id] for board in found.boards] == ["real data", "synthetic data"]
     assert [line.title for line in found.lines] == ["InfoNCE (steps=×2)", "TS", "TeMo"], "worse on real data: last"
     outcomes = {
