@@ -126,6 +126,8 @@ def repro(
     regimes = {plan.request.regime for plan in work.plans}
     in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if "tuned" in regimes else ""
     to_do = f"{counted(len(states), 'run')}, {states.count('to do')} to do{f', {n_refused} refused' * bool(n_refused)}"
+    waiting = {row for problem in work.problems for row in problem.rows}
+    to_do += f", and {counted(len(waiting), 'row')} that cannot be planned yet" if waiting else ""
     say(f"{what} at scale {scale}{in_words}: {to_do}{first}{time}.")
     problems = [*work.problems, *session.check(work.missing, work.trials)]
     if dry_run:

@@ -103,6 +103,7 @@ def test_without_data_a_table_s_dry_run_says_what_a_run_takes(
     """Steps and batch of cc3m-paper: 42,480 times 2,048."""
     assert exit_code("repro", "mm-ts/table1", "--scale", "paper", "--dry-run") == 2
     said = capsys.readouterr()
+    assert "mm-ts/table1 at scale paper: 0 runs, 0 to do, and 2 rows that cannot be planned yet.\n" in said.out
     assert "recipe cc3m-paper: a run sees 86,999,040 pairs: about 12 hours of a GPU" in said.out
     assert "up to 8 devices can share it" in said.out
     assert "cc3m: no folder was given" in said.err
