@@ -193,11 +193,13 @@ def decisions(board: Board, interest: Mapping[str, Primary]) -> dict[str, Any]:
     for task in board.tasks:
         found = []
         for ours, theirs in combinations(board.rows if task.better != "neither" else (), 2):
-            if (rank := board.rank(ours, task)) and theirs.label not in rank.tied_with:
-                outcome = against(board, ours, theirs, task, interest).outcome
-                better, worse = (ours, theirs) if outcome == "better" else (theirs, ours)
-                if outcome in ("better", "worse"):
-                    found.append([number[better.label], number[worse.label]])
+            rank = board.rank(ours, task)
+            if rank is None or theirs.label in rank.tied_with:  # most are, and each comparison takes its time
+                continue
+            one = against(board, ours, theirs, task, interest)
+            if one.outcome in ("better", "worse"):
+                pair = (ours, theirs) if one.outcome == "better" else (theirs, ours)
+                found.append([number[row.label] for row in pair])
         decided.append(found)
         known = interest.get(task.protocol)
         stated.append(known.difference if known and task.unit == "percent" else None)

@@ -5,8 +5,9 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from annotated_types import Ge, Lt
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from benchsuite.canonical import alike, digest
 from benchsuite.errors import RecordError, UsageError
@@ -204,25 +204,15 @@ def trials_digest(trials: Iterable[Trial]) -> str:
     return digest([[trial.run_id, trial.score] for trial in sorted(trials, key=lambda trial: trial.number)])
 
 
-def _trials(rows: Iterable[Mapping[str, Any]]) -> list[Trial]:
-    """Most texts of fixed values, digests and environment are those of other trials, too: each is parsed once."""
-    shared = cache(parse_text)
-    environment = cache(lambda text: _of_kinds(shared(text), wrong_environment))
-    return [
-        Trial.model_validate(
-            {
-                **row,
-                **{name: from_json(row[name], allow_inf_nan=False) for name in ("method", "metrics")},
-                **{name: shared(row[name]) for name in ("fixed", "digests")},
-                "cost": _of_kinds(from_json(row["cost"], allow_inf_nan=False), wrong_costs),
-                "environment": environment(row["environment"]),
-            }
-        )
-        for row in rows
-    ]
-
-
-def _of_kinds(part: dict[str, Any], wrong: Callable[[dict[str, Any]], Iterator[str]]) -> dict[str, Any]:
-    if problem := next(wrong(part), None):
+def _trials(rows: Sequence[Mapping[str, Any]]) -> list[Trial]:
+    """Most texts, above all those of environments, are other trials', too: each is parsed, and checked, once."""
+    parsed = cache(parse_text)
+    texts = ("method", "fixed", "metrics", "cost", "digests", "environment")
+    trials = [Trial.model_validate({**row, **{name: parsed(row[name]) for name in texts}}) for row in rows]
+    environments = {row["environment"]: trial.environment for row, trial in zip(rows, trials, strict=True)}
+    wrong = chain(
+        *(wrong_costs(trial.cost) for trial in trials), *(wrong_environment(one) for one in environments.values())
+    )
+    if problem := next(wrong, None):
         raise ValueError(problem)
-    return part
+    return trials

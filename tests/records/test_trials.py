@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.made_trials import RULE
@@ -72,6 +73,24 @@ def test_trials_of_another_rule_are_refused_and_of_other_numbers_are_not(tmp_pat
     require_rule(content, {**RULE, "trials": 3, "longer": []}, tmp_path / "r")
     with pytest.raises(UsageError, match=key):
         require_rule(content, {**RULE, key: "another"}, tmp_path / "r")
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "says"),
+    [
+        ("method", '{"name": "ts", "name": "temo"}', 'key "name" is there twice'),
+        ("method", f'{{"version": 1{"0" * 400}}}', "a whole number of 401 digits"),
+        ("cost", '{"seconds": 1, "seconds": 2}', 'key "seconds" is there twice'),
+        ("metrics", '{"a": 1, "a": 2}', 'key "a" is there twice'),
+    ],
+)
+def test_texts_in_it_are_as_strict_as_those_of_records(tmp_path, column, text, says):
+    file = tmp_path / "r.parquet"
+    write_trials(file, TrialsFile(recipe="r", rule={}, setups={}, trials=[trial(0)]))
+    table = pq.read_table(file)
+    pq.write_table(table.set_column(table.column_names.index(column), column, pa.array([text])), file)
+    with pytest.raises(RecordError, match=says):
+        read_trials(file)
 
 
 def test_another_format_is_refused(tmp_path):
