@@ -1,10 +1,10 @@
 """What the home page shows: headline claims, and methods against boards on one look."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
@@ -17,6 +17,9 @@ from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.method_lines import by_role, cost_range, first_measures
 from benchsuite.report.origin import REAL, Origin, data_of
 from benchsuite.setup import REFERENCES
+
+MOST_IN_A_COLUMN = 12
+"""Headline claims of one outcome on the first page."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,20 @@ class Fates:
     forest: ClaimForest
     """All lines, for their rulers."""
     by_outcome: Mapping[Outcome, Sequence[tuple[ClaimLine, ClaimLine]]]
+
+    def measured(self, outcomes: Iterable[Outcome]) -> bool:
+        """Whether any of their claims has a number of ours."""
+        lines = chain.from_iterable(pair for outcome in outcomes for pair in self.by_outcome[outcome])
+        return any(line.estimate for line in lines)
+
+    def many(self, outcome: Outcome) -> bool:
+        """Whether its claims, with numbers of ours, are too many for one column of the first screen."""
+        return len(self.by_outcome[outcome]) > MOST_IN_A_COLUMN and self.measured([outcome])
+
+    @property
+    def stretches(self) -> list[list[Outcome]]:
+        """Outcomes in their order: one of many claims stands alone."""
+        return [list(run) for _, run in groupby(self.by_outcome, lambda outcome: self.many(outcome) and outcome)]
 
 
 @dataclass(frozen=True)
