@@ -30,8 +30,7 @@ MEANING: dict[Outcome, str] = {
     "gain of tuning": "better as printed only, by significantly more than with all rows tuned alike",
     "open when tuned": "better as printed; with all rows tuned alike neither confirmed nor significantly smaller",
     "gain when tuned": "confirmed with all rows tuned alike only",
-    "no gain seen": "neither comparison confirms one that matters, corrected for all headline claims of the paper: no "
-    "proof that there is none",
+    "no gain seen": "neither confirms one that matters: no proof that there is none",
     "loss of tuning": "worse as printed only, by significantly more than with all rows tuned alike",
     "worse as printed": "worse as printed; with all rows tuned alike neither confirmed nor significantly smaller",
     "worse": "worse with all rows tuned alike, and not better as printed",
@@ -39,6 +38,8 @@ MEANING: dict[Outcome, str] = {
 }
 MISSED = "one as large as published could not be seen here"
 """Of a gain that was not seen: `InBothRegimes.missed`."""
+SMALL = "better by less than the smallest difference of interest"
+"""Of a gain that is not confirmed: `InBothRegimes.small`."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,11 @@ class InBothRegimes:
         return self.outcome == "no gain seen" and bool(known) and max(known) < AIM
 
     @property
+    def small(self) -> list[str]:
+        """In which regimes the row is significantly ahead, by less than the smallest difference of interest."""
+        return [words for words, one in zip(REGIMES.values(), (self.printed, self.tuned), strict=True) if one.small]
+
+    @property
     def comparison(self) -> Hashable:
         """What is equal for a comparison of the same runs that several tables of a paper make: it counts once."""
         return self.printed.comparison, self.tuned.comparison
@@ -110,10 +116,7 @@ class InBothRegimes:
         other = ELSE.get(self.outcome)
         reversed_ = "opposite" in (self.printed.verdict.kind, self.tuned.verdict.kind)
         behind = f"; {REGIMES[other]}, it is significantly worse" if other and reversed_ else ""
-        small = [words for words, one in zip(REGIMES.values(), (self.printed, self.tuned), strict=True) if one.small]
-        below = (
-            f"; {' and '.join(small)}, it is better by less than the smallest difference of interest" if small else ""
-        )
+        below = f"; {' and '.join(self.small)}, it is {SMALL}" if self.small else ""
         missed = f"; {MISSED}" if self.missed else ""
         return unlike or MEANING[self.outcome] + missed + behind + below
 

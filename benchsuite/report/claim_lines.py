@@ -25,9 +25,10 @@ Judged = tuple[TableView, JudgedClaim]
 Unit = Literal["percent", "number"]
 
 
-def anchor(judged: JudgedClaim) -> str:
-    """The place of a claim in a page."""
-    return f"claim-{short_digest([judged.claim.table, judged.claim.name, judged.regime])[:8]}"
+def anchor(judged: JudgedClaim, both: bool = False) -> str:
+    """The place of a claim in a page; with `both` that of its line in both regimes."""
+    regime = None if both else judged.regime
+    return f"{'headline' if both else 'claim'}-{short_digest([judged.claim.table, judged.claim.name, regime])[:8]}"
 
 
 def remark(judged: JudgedClaim) -> str:

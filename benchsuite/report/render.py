@@ -11,7 +11,7 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from benchsuite import __version__
-from benchsuite.analysis.both_regimes import ELSE, MEANING, MISSED
+from benchsuite.analysis.both_regimes import ELSE, MEANING, MISSED, SMALL
 from benchsuite.analysis.judged_claims import AGAIN_MEANING
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
@@ -61,6 +61,7 @@ def _environment() -> Environment:
         "claim_remark": remark,
         "numbers": numbers,
         "MISSED": MISSED,
+        "SMALL": SMALL,
         "OUTCOME_MEANING": MEANING,
         "OUTCOME_ELSE": ELSE,
         "REFERENCES": REFERENCES,

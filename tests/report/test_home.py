@@ -197,6 +197,9 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
     assert (group.forests, group.outcomes) == ([], {"gain of tuning": 1})
     shown = words(pages(leaderboard(views))["index"])
     assert shown.count("ours beats old") == 1
+    place = anchor(tuned.judged, both=True)
+    assert f"claims/p-small.html#{place}" in Reading(pages(leaderboard(views))["index"]).addresses
+    assert place in Reading(pages(leaderboard(views))["claims/p-small"]).ids, "the line that has both regimes"
     assert "of 1 headline claim: robust gain 0, gain of tuning 1." in shown
     (figure,) = survey_figures(group, "p")
     (line,) = figure.lines
