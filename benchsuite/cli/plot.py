@@ -20,7 +20,10 @@ def plot(
     paper: Annotated[str | None, typer.Option(help="Of --survey: one paper's claims (default: all papers').")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write: .pdf, .svg or .png. Without it, the figures that there are.", metavar="FILE"),
+        typer.Option(
+            help="File to write: .pdf, .svg, .png, or .csv for the numbers. Without it, the figures that there are.",
+            metavar="FILE",
+        ),
     ] = None,
     figure: Annotated[
         str | None,
@@ -39,7 +42,8 @@ def plot(
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
-    """Save a figure as PDF, SVG or PNG: claims, what a table's file asks for, a method's differences to InfoNCE.
+    """Save a figure as PDF, SVG or PNG, or its numbers as CSV: claims, what a table's file asks for, a method's
+    differences to InfoNCE.
 
     `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals,
     `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board, and

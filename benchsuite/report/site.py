@@ -74,7 +74,7 @@ def write_page(folder: Path, page: Page, names: Collection[str]) -> list[str]:
     """One page, and the data files that it offers: their names."""
     values = page.values()
     text = render(page.template, Links(page.name, names), title=page.title, **values)
-    files = {f"{page.name}.html": text, **downloads(page.name, values)}
+    files = {f"{page.name}.html": text, **downloads(values)}
     return [_write(folder, name, content.encode()) for name, content in files.items()]
 
 
@@ -83,14 +83,13 @@ def _write(folder: Path, name: str, content: bytes) -> str:
     return name
 
 
-def downloads(page: str, values: Mapping[str, Any]) -> dict[str, str]:
+def downloads(values: Mapping[str, Any]) -> dict[str, str]:
     """The data files that a page offers, by name."""
-    exports = {
+    return {
         f"tables/{name}.{SUFFIXES[kind]}": text
         for name, texts in values.get("exports", {}).items()
         for kind, text in texts.items()
     }
-    return exports | {f"{page}-{figure.slug}.csv": figure.csv for figure in values.get("figures", ())}
 
 
 def assets() -> Iterator[tuple[str, bytes]]:

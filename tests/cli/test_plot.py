@@ -1,5 +1,6 @@
 """`benchsuite plot`: figures for papers, from a folder of records, through the command line."""
 
+import csv
 import io
 import re
 from functools import partial
@@ -139,6 +140,18 @@ def test_without_a_file_it_lists_what_there_is_and_any_can_be_named(
     for name, title in names:
         assert command("temo/table1", "--results", made, "--figure", name, "--out", tmp_path / "one.svg") == 0
         assert title in capsys.readouterr().out
+
+
+def test_the_numbers_of_any_figure_can_be_had(runs: Path, made: Path, tmp_path: Path) -> None:
+    file = tmp_path / "fig.csv"
+    assert command("--survey", "--results", runs, "--out", file) == 0
+    (claim,) = [one for one in csv.DictReader(file.open()) if one["label"] == "TeMo vs. InfoNCE, MSCOCO IR@1, RN50"]
+    assert (claim["gain"], claim["verdict"], claim["published"]) == ("19.75", "reproduced", "1.64")
+    assert float(claim["low"]) == pytest.approx(18.23, abs=0.01)
+    assert command("temo", "--results", made, "--figure", "tau-against-the-score-on-latents-pairs", "--out", file) == 0
+    trials = list(csv.DictReader(file.open()))
+    assert {"tau", "Score"} <= trials[0].keys()
+    assert all(0 <= float(one["Score"]) <= 1 for one in trials)
 
 
 @pytest.mark.parametrize(

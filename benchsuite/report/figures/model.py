@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal, TypeVar
 
 from benchsuite.analysis.stats import Paired
@@ -131,6 +132,18 @@ class Forest:
     unit: str
     lines: Sequence[Sequence[Comparison]]
 
+    @property
+    def csv(self) -> str:
+        """The comparisons, a line each, in the figure's unit: percent in points."""
+        head = ["heading", "label", "column", "verdict", "gain", "low", "high", "unconfirmable", "published", "seeds"]
+        lines = []
+        for one in chain.from_iterable(self.lines):
+            found = one.estimate
+            numbers = (found.mean, found.low, found.high, found.unconfirmable) if found else (None,) * 4
+            said = [one.heading, one.label, one.column, one.verdict]
+            lines.append([*said, *map(_number, [*numbers, one.published]), str(one.seeds)])
+        return csv_text([head, *lines])
+
 
 F = TypeVar("F", bound=Figure | Forest)
 
@@ -163,4 +176,8 @@ def _lines(trace: Trace) -> Iterator[tuple[str, ...]]:
     """The seed, and the numbers as text."""
     for number, point in enumerate(zip(trace.x, trace.y, strict=True)):
         seed = "" if not trace.seeds else str(trace.seeds[number if len(trace.seeds) == len(trace.x) else 0])
-        yield seed, *("" if math.isnan(value) else f"{value:.6g}" for value in point)
+        yield seed, *map(_number, point)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.6g}"

@@ -1,4 +1,5 @@
-"""A figure as a file for a paper or for slides: PDF, SVG or PNG. matplotlib writes them, and lays nothing out."""
+"""A figure as a file for a paper or for slides, or its numbers as CSV. matplotlib writes the pictures, and lays
+nothing out."""
 
 import math
 import warnings
@@ -37,10 +38,13 @@ LOOKS: Mapping[Look, Mapping[str, Any]] = {
 
 
 def save(figure: Figure | Forest, file: Path, dpi: int = 300) -> None:
-    """Save it in the kind that the file's name ends with: in the light theme's colours, on white."""
+    """Save it in the kind that the file's name ends with: in the light theme's colours, on white; its numbers."""
     kind = file.suffix.lower()
+    if kind == ".csv":
+        write_named(file, "--out", figure.csv.encode())
+        return
     if kind not in METADATA:
-        raise UsageError(f"--out {file}: a figure ends with {', '.join(METADATA)}.")
+        raise UsageError(f"--out {file}: a figure ends with {', '.join(METADATA)}, its numbers with .csv.")
     content = BytesIO()
     with rc_context({**SETTINGS, "svg.hashsalt": figure.id}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a reader's fonts may have it
