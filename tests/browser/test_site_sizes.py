@@ -193,10 +193,11 @@ def test_all_measured_headline_claims_of_the_published_results_are_on_the_first_
     lines = page.locator(".scale").first.locator("table.fates:not(.in-numbers) tbody tr:has(td.ours)")
     boxes = [line.bounding_box() for line in lines.all()]
     assert len(boxes) > 9
-    gains = page.locator(".halves").first.locator(".gain")
-    assert not gains.first.is_visible(), "two columns of claims have room for pictures alone"
+    halves = page.locator(".halves").first
+    gain, picture = halves.locator(".gain").first, halves.locator("td.ours .strip").first
+    assert (gain.is_visible(), picture.is_visible()) == (True, False), "two columns have room for numbers alone"
     page.set_viewport_size({"width": 1100, "height": 800})
-    assert gains.first.is_visible()
+    assert (gain.is_visible(), picture.is_visible()) == (True, True)
     assert too_wide(page) == []
     page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"], "plain numbers fit, too"
