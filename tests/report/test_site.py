@@ -15,6 +15,8 @@ from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record
 from benchsuite.report import site
+from benchsuite.report.figures.from_table import table_figures
+from benchsuite.report.figures.saving import save
 from benchsuite.report.leaderboard import Owner
 from benchsuite.report.site import write_site
 
@@ -80,6 +82,17 @@ def test_a_table_lies_there_in_every_format(tmp_path: Path, make_record: MakeRec
         ".tex",
         ".md",
     }
+
+
+def test_the_points_of_a_figure_can_be_saved_as_csv(tmp_path: Path, make_record: MakeRecord) -> None:
+    made = board(make_record, plots=True)
+    (figure,) = [one for one in table_figures(made.views[0]) if one.slug == "gap-by-step"]
+    save(figure, tmp_path / "fig.csv")
+    assert (tmp_path / "fig.csv").read_text().splitlines() == [
+        "series,part,seed,Training step,Gap",
+        "InfoNCE,mean,0,1,0.9",
+        "InfoNCE,mean,0,2,0.8",
+    ]
 
 
 def test_pages_and_data_of_the_build_before_go_and_files_of_others_stay(

@@ -38,7 +38,7 @@ LOOKS: Mapping[Look, Mapping[str, Any]] = {
 
 
 def save(figure: Figure | Forest, file: Path, dpi: int = 300) -> None:
-    """Save it in the kind that the file's name ends with: in the light theme's colours, on white; its numbers."""
+    """Save it as what the file's name ends with: in the light theme's colours, on white, or its numbers as CSV."""
     kind = file.suffix.lower()
     if kind == ".csv":
         write_named(file, "--out", figure.csv.encode())
