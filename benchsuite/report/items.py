@@ -4,7 +4,6 @@ and what was retrieved first, where a record knows it.
 
 import math
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup, escape
 
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
@@ -30,8 +28,19 @@ from benchsuite.setup import NOTHING, Data
 SHOWN = 12
 """Queries that one of the two rows finds alone: so many of each."""
 RECALL = re.compile(r"(i2t|t2i)_r(\d+)")
-Items = Sequence[tuple[str, str]]
+
+
+class Shown(NamedTuple):
+    """What an item shows: in words, or as an emoji, which stands there where it has no picture."""
+
+    what: str
+    picture: bytes = b""
+
+
+Items = Sequence[tuple[Shown, str]]
 """Of each item what it shows, and its caption."""
+Half = Shown | str
+"""Of an item: what it shows, or its caption."""
 
 
 class Answer(NamedTuple):
@@ -39,15 +48,15 @@ class Answer(NamedTuple):
 
     rank: str
     """Of the right answer."""
-    wrong: tuple[str, str] | None
+    wrong: tuple[Half, Half] | None
     """The nearest wrong one, if its record knows: what it retrieved first unless the rank is 1. With its other half."""
 
 
 class Query(NamedTuple):
     """What two rows make of it."""
 
-    asked: str
-    right: str
+    asked: Half
+    right: Half
     ours: Answer
     theirs: Answer
 
@@ -82,17 +91,9 @@ def _told(data: str, split: str) -> Items:
 def items_of(name: str, split: str, options: Mapping[str, Any] = NOTHING) -> Items:
     """The items of a split of a dataset, in their order."""
     dataset = datasets.get(name)(**options)
-    items: Items = dataset.in_words(split)
+    items = dataset.in_words(split)
     pictures = dataset.in_pictures(split) or [b""] * len(items)
-    return [(drawn(picture, what), caption) for picture, (what, caption) in zip(pictures, items, strict=True)]
-
-
-def drawn(picture: bytes, what: str) -> Markup:
-    """A picture in the page itself; without one, what it shows in the reader's own font."""
-    if not picture:
-        return escape(what)
-    source = b64encode(picture).decode()
-    return Markup('<img src="data:image/webp;base64,{}" width="28" height="28" alt="{}">').format(source, what)
+    return [(Shown(what, picture), caption) for picture, (what, caption) in zip(pictures, items, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Single:
     within: int
     """The rank up to which an answer counts."""
     items: Items
-    """Of the first seed; what they show is no text, so that joined characters stay joined."""
+    """Of the first seed."""
     images_ask: bool
     found: Mapping[int, tuple[Retrieved, Retrieved]]
     """By seed, of the claim's row and its reference."""

@@ -12,6 +12,8 @@ class Links:
     def __init__(self, here: str, pages: Collection[str]) -> None:
         self.here = here
         self._pages = pages
+        self.pictures: dict[str, bytes] = {}
+        """Files that the page shows, by name."""
 
     def has(self, page: str) -> bool:
         return page in self._pages
@@ -27,6 +29,12 @@ class Links:
     def file(self, file: str) -> str:
         """The address of a file beside the pages."""
         return posixpath.relpath(file, posixpath.dirname(self.here) or ".")
+
+    def picture(self, content: bytes) -> str:
+        """The address of a picture that the page shows: equal ones are one file of the site."""
+        name = f"pictures/{sha256(content).hexdigest()[:16]}.webp"
+        self.pictures[name] = content
+        return self.file(name)
 
 
 def slug(name: str) -> str:

@@ -65,17 +65,17 @@ def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
         for draft, file in (each for place in {file.parent for file in known} for each in drafts_in(place)):
             if file in known:
                 draft.unlink(missing_ok=True)
-        _write(folder, WRITTEN, "\n".join(written).encode())
+        _write(folder, WRITTEN, "\n".join(dict.fromkeys(written)).encode())
     tables = {view.asked.name: folder / f"{table_page(view)}.html" for view in leaderboard.views}
     return Site(folder / "index.html", tables, len(pages))
 
 
 def write_page(folder: Path, page: Page, names: Collection[str]) -> list[str]:
-    """One page, and the data files that it offers: their names."""
-    values = page.values()
-    text = render(page.template, Links(page.name, names), title=page.title, **values)
-    files = {f"{page.name}.html": text, **downloads(values)}
-    return [_write(folder, name, content.encode()) for name, content in files.items()]
+    """One page, the data files that it offers, and the pictures that it shows: their names."""
+    values, links = page.values(), Links(page.name, names)
+    text = render(page.template, links, title=page.title, **values)
+    files = {name: content.encode() for name, content in {f"{page.name}.html": text, **downloads(values)}.items()}
+    return [_write(folder, name, content) for name, content in {**files, **links.pictures}.items()]
 
 
 def _write(folder: Path, name: str, content: bytes) -> str:

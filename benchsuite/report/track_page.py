@@ -11,7 +11,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
-from benchsuite.report.items import in_words, items_of
+from benchsuite.report.items import Shown, in_words, items_of
 from benchsuite.report.leaderboard import Leaderboard
 
 SHOWN = 24
@@ -56,7 +56,7 @@ def values(leaderboard: Leaderboard, scale: str, views: Sequence[TableView]) -> 
     }
 
 
-def _items(record: Record) -> Sequence[tuple[str, Sequence[str]]]:
+def _items(record: Record) -> Sequence[tuple[Shown, Sequence[str]]]:
     """The first test items of a run that can be told: what each shows, and its captions in all splits that have it."""
     splits = dict.fromkeys(str(one.options.get("split", "")) for one in record.setup.protocols.values())
     told = [found[:SHOWN] for split in splits if (found := in_words(record, split))]
@@ -65,7 +65,7 @@ def _items(record: Record) -> Sequence[tuple[str, Sequence[str]]]:
     return [(item, list(dict.fromkeys(several))) for item, *several in zip(shown, *captions, strict=True)]
 
 
-def _alike(card: Card) -> Sequence[tuple[str, Sequence[str]]]:
+def _alike(card: Card) -> Sequence[tuple[Shown, Sequence[str]]]:
     """Of data that are not included, items of included data that show the same things."""
     return [(item, [caption]) for item, caption in items_of(card.name, "single")[:SHOWN]]
 

@@ -1,7 +1,6 @@
 """Single queries of a table, and the page of a track: what is told of test items, and of how much numbers vary."""
 
 import re
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.pages import all_pages
 from benchsuite.report.render import render
+from benchsuite.report.site import write_site
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 RANKS = {"ours": (1, 1, 3, 9, 1), "old": (1, 4, 2, 1, 20)}
@@ -33,7 +33,7 @@ WRONG = {"ours": 7, "old": 9}
 """So many places behind a query is the nearest wrong answer, where that is known."""
 EMOJI = datasets.get("emoji-features")()
 KNOWN = [
-    (items.drawn(picture, what), caption)
+    (items.Shown(what, picture), caption)
     for picture, (what, caption) in zip(EMOJI.in_pictures("test"), EMOJI.in_words("test"), strict=True)
 ]
 """As pages show them."""
@@ -94,7 +94,7 @@ def test_what_was_retrieved_first_is_told_where_records_know_it(board: Callable[
     ours, theirs = single.found[0]
     assert not replace(single, found={0: (ours, theirs._replace(nearest=None))}).knows_first, "one row's alone"
     text = words(pages(made)["items/p-t-small"])
-    assert f"{KNOWN[3][1]} 9 {KNOWN[10][1]} {words(KNOWN[10][0])} 1 the right answer" in text
+    assert f"{KNOWN[3][1]} 9 {KNOWN[10][1]} {KNOWN[10][0].what} 1 the right answer" in text
     assert "First with ours" in text
     assert "First with ours" not in words(pages(board())["items/p-t-small"])
 
@@ -163,11 +163,33 @@ def test_joined_characters_of_an_emoji_stay_joined(board: Callable[..., Leaderbo
 
 
 def test_an_item_is_its_picture_and_without_one_what_it_shows(board: Callable[..., Leaderboard]) -> None:
-    first, second = EMOJI.in_pictures("test")[:2]
-    page = pages(board())["tracks/small"]
-    assert page.index(b64encode(first).decode()) < page.index(b64encode(second).decode())
-    assert items.drawn(b"", '<"') == "&lt;&#34;"
-    assert 'alt="&lt;&#34;">' in items.drawn(first, '<"')
+    made = board()
+    name = "tracks/small"
+    every = {page.name: page for page in all_pages(made)}
+    links = Links(name, every)
+    shown = [items.Shown('<"'), items.Shown('<"', b"of it")]
+    values = {**every[name].values(), "items": [(one, ["a caption"]) for one in shown]}
+    page = render(every[name].template, links, title="", **values)
+    (file,) = links.pictures
+    assert links.pictures[file] == b"of it"
+    assert '<span class="item" aria-hidden="true">&lt;&#34;</span>' in page
+    assert f'<img src="../{file}" width="28" height="28" alt="&lt;&#34;"></span>' in page
+
+
+def test_a_site_has_each_picture_once_in_the_order_of_its_items(
+    board: Callable[..., Leaderboard], tmp_path: Path
+) -> None:
+    folder = tmp_path / "site"
+    write_site(folder, board(nearest=True))
+    shown = {}
+    for page in ("tracks/small", "items/p-t-small"):
+        found = re.findall(r'src="\.\./(pictures/[^"]+)"', (folder / f"{page}.html").read_text("utf-8"))
+        shown[page] = [(folder / file).read_bytes() for file in found]
+    pictures = EMOJI.in_pictures("test")
+    assert shown["tracks/small"] == list(pictures[:24])
+    assert pictures[10] in shown["items/p-t-small"]
+    written = [file.read_bytes() for file in (folder / "pictures").iterdir()]
+    assert sorted(written) == sorted({one for several in shown.values() for one in several})
 
 
 def test_a_track_says_how_much_rows_and_their_differences_vary(make_runs: Callable[..., dict[int, Record]]) -> None:
