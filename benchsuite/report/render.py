@@ -24,7 +24,7 @@ from benchsuite.report.links import Links
 from benchsuite.setup import REFERENCES
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'"
 )
 """Of pages, for browsers: what they may load and run."""
