@@ -25,7 +25,7 @@ from benchsuite.execution.dry_pass import DryPass, Objective
 from benchsuite.execution.events import unexpected
 from benchsuite.execution.measure import TRAIN
 from benchsuite.execution.space import FLOAT, free_disk, free_memory, gib
-from benchsuite.methods import create_method
+from benchsuite.methods import described_method
 from benchsuite.methods.base import Method
 from benchsuite.planning.data_folders import open_dataset
 from benchsuite.planning.plan import Run
@@ -141,7 +141,7 @@ class _Checks:
 
     def _training(self, run: Run) -> Iterator[tuple[str, str]]:
         setup = run.setup
-        method = create_method(run.method.name, num_samples=1, **run.method.hyperparameters)
+        method = described_method(run.method.name, **run.method.hyperparameters)
         if self.devices and (problem := self.devices.problem(setup.training.processes)):
             yield "training", problem
         yield from _refused(f"method {run.method.name}", lambda: require_served(method, setup))

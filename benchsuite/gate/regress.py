@@ -21,7 +21,7 @@ from benchsuite.conformance.subject import Subject, differentiable, modes, parts
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.execution.measure import eight_digits, measure
 from benchsuite.files import write_whole
-from benchsuite.methods import create_method, method_class
+from benchsuite.methods import described_method, method_class
 from benchsuite.methods.base import Clock
 from benchsuite.methods.batch import PairBatch
 from benchsuite.paths import baselines
@@ -170,7 +170,7 @@ def observe(name: str, progress: Progress) -> Expected:
 
 def plan(name: str, seed: int) -> Run:
     """A run of the method in its miniature sizes, under a recipe that is cut down."""
-    recipe, backbone = RECIPES["pair" if "pair" in create_method(name, num_samples=1).serves else "image"]
+    recipe, backbone = RECIPES["pair" if "pair" in described_method(name).serves else "image"]
     whole = read_recipe(recipe)
     few = whole.data.model_copy(update={"options": {**whole.data.options, "train": IMAGES}})
     training = whole.training.model_copy(update={"steps": STEPS})

@@ -52,9 +52,9 @@ def reference_for(name: str) -> str:
 
 
 def _serves(method: str) -> frozenset[str]:
-    from benchsuite.methods import create_method  # with torch
+    from benchsuite.methods import described_method  # with torch
 
-    return create_method(method, num_samples=1).serves
+    return described_method(method).serves
 
 
 def name_of(names: Sequence[str], data: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchsuite.errors import UsageError, require_known
 from benchsuite.grouping import by_key
-from benchsuite.methods import create_method
+from benchsuite.methods import described_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import NO_CLASSES, measured_columns
@@ -281,7 +281,7 @@ def make_run(
     tuned: TunedBy | None = None,
 ) -> Run:
     """The run of a method under a setup, with its identity."""
-    made = create_method(method.name, num_samples=1, **method.hyperparameters)
+    made = described_method(method.name, **method.hyperparameters)
     paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
     steps = setup.training.steps * method.longer
     return Run(

@@ -7,7 +7,7 @@ from typing import Any
 from benchsuite.errors import SeveralError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.fields import resolve, temperatures
-from benchsuite.methods import create_method, method_class
+from benchsuite.methods import described_method, method_class
 from benchsuite.models.pretrained import opened, text_folder
 from benchsuite.planning.data_folders import protocols_of_classes, read_as, require_fitting, resolve_data
 from benchsuite.planning.problems import and_more
@@ -118,7 +118,7 @@ def resolve_method(
     cls = method_class(name)
     options = resolve(cls, hyperparameters)
     scaled = {key: value * temperature_factor for key, value in options.items() if key in temperatures(cls)}
-    checked = create_method(name, num_samples=1, **{**options, **scaled, **tuned}).options()
+    checked = described_method(name, **{**options, **scaled, **tuned}).options()
     card = methods.card(name)
     return MethodPart(
         name=name,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from benchsuite.errors import UnknownError, UsageError
-from benchsuite.methods import create_method
+from benchsuite.methods import described_method
 from benchsuite.papers import read_table, table_names
 from benchsuite.planning.data_folders import require_used
 from benchsuite.planning.plan import Run, make_run
@@ -103,7 +103,7 @@ def recipe_at(method: str, scale: str) -> str:
     for table in map(read_table, table_names()):
         if scale in table.recipes:
             recipes.setdefault(table.recipes[scale], set()).update(row.method for row in table.rows)
-    serves = create_method(method, num_samples=1).serves
+    serves = described_method(method).serves
     fitting = [name for name in recipes if read_recipe(name).setup().towers in serves]
     chosen = [name for name in fitting if method in recipes[name]] or fitting
     if len(chosen) == 1:

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from benchsuite.errors import UsageError
-from benchsuite.methods import create_method
+from benchsuite.methods import create_method, described_method
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.registry import register_method
+from benchsuite.registry import methods, register_method
 
 EMBEDDINGS = ("image", "text", "image_view", "text_view")
 RARE = ("image_view2", "image_expert", "text_expert")
@@ -164,3 +164,21 @@ def test_a_method_without_a_loss_cannot_be_made() -> None:
     assert inspect.isabstract(Lossless)
     with pytest.raises(TypeError, match="loss"):
         Lossless()
+
+
+@pytest.mark.parametrize("name", [*methods])
+def test_a_method_that_is_only_asked_says_the_same_and_draws_nothing(name: str) -> None:
+    before = torch.random.get_rng_state()
+    asked = described_method(name)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    made = create_method(name, num_samples=1)
+    assert (asked.options(), asked.needs, asked.serves) == (made.options(), made.needs, made.serves)
+    assert asked.state_dict().keys() == made.state_dict().keys()
+
+
+def test_a_method_that_is_only_asked_refuses_the_same() -> None:
+    with pytest.raises(UsageError) as made:
+        create_method("dystress", num_samples=1, tau_min=-1.0)
+    with pytest.raises(UsageError) as asked:
+        described_method("dystress", tau_min=-1.0)
+    assert str(asked.value) == str(made.value)
