@@ -112,6 +112,12 @@ class ClaimLine:
         return in_common(*self._keys)
 
     @property
+    def about(self) -> str:
+        """The method, what is measured, what rows share, and what else the same comparison answers."""
+        lower = ", lower is better" if self.claim.column.better == "lower" else ""
+        return " · ".join(filter(None, (self.method, self.claim.column.name + lower, self.common, self.also)))
+
+    @property
     def _keys(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Of row and reference, with backbones as the page calls them."""
         (backbone, *ours), (other, *theirs) = self.claim.row, self.claim.reference

@@ -20,6 +20,8 @@ from benchsuite.setup import REFERENCES
 
 MOST_IN_A_COLUMN = 12
 """Headline claims of one outcome on the first page."""
+LONG = 63
+"""Characters of a claim, with what it is measured on, beyond which it takes two lines there in one of two columns."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,13 @@ class Fates:
     def many(self, outcome: Outcome) -> bool:
         """Whether its claims, with numbers of ours, are too many for one column of the first screen."""
         return len(self.by_outcome[outcome]) > MOST_IN_A_COLUMN and self.measured([outcome])
+
+    def halves(self, outcome: Outcome) -> list[Sequence[tuple[ClaimLine, ClaimLine]]]:
+        """Its claims in two columns of about the same height."""
+        lines = self.by_outcome[outcome]
+        heights = [1 + (len(" beats ".join(line.rows) + line.about) > LONG) for line, _ in lines]
+        first = min(range(len(lines) - 1, 0, -1), key=lambda n: max(sum(heights[:n]), sum(heights[n:])))
+        return [lines[:first], lines[first:]]
 
     @property
     def stretches(self) -> list[list[Outcome]]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
+from types import SimpleNamespace
 
 import pytest
 from support import claimed
@@ -16,7 +17,7 @@ from benchsuite.records.schema import Record, TunedBy
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
 from benchsuite.report.figures.from_claims import survey_figures
 from benchsuite.report.origin import Origin
-from benchsuite.report.overview import Headlines, headlines, overviews
+from benchsuite.report.overview import Fates, Headlines, headlines, overviews
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 MakeRuns = Callable[..., dict[int, Record]]
@@ -274,6 +275,16 @@ def test_many_claims_of_one_outcome_are_two_tables_side_by_side(
     assert [*chain(*lines)] == [f"t{number}" for number in range(claims)]
     whole = pages(leaderboard(views))["claims/p-small"]
     assert whole.count('<table class="forest fates') == 1, "with more said of each there is no room for two"
+
+
+@pytest.mark.parametrize(
+    ("long", "first"), [((), 7), ((0, 1, 2, 3), 5), ((10, 11, 12), 8)], ids=["all short", "long ones first", "last"]
+)
+def test_two_columns_are_about_as_high(long: Sequence[int], first: int) -> None:
+    lines = [SimpleNamespace(rows=("ours", "old"), about="x" * (90 if n in long else 9)) for n in range(13)]
+    one, other = Fates(None, {"no gain seen": [(line, line) for line in lines]}).halves("no gain seen")  # type: ignore[arg-type,list-item]
+    assert [len(one), len(other)] == [first, 13 - first]
+    assert [line for line, _ in (*one, *other)] == lines
 
 
 def test_a_method_s_page_leads_to_the_headline_claims_about_it(make_record: MakeRecord) -> None:
