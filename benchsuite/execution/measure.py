@@ -16,7 +16,7 @@ from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import DivergedError, RunError
 from benchsuite.evaluation.base import Scores
 from benchsuite.execution.evaluate import evaluate, opened, probe, results_of
-from benchsuite.methods import create_method
+from benchsuite.methods import create_method, described_method
 from benchsuite.methods.base import Method
 from benchsuite.models.saved import save_towers
 from benchsuite.models.sides import TrainedSides
@@ -64,7 +64,7 @@ def take_part(
     """
     dataset = opened(run.setup.data)
     split = dataset.split(TRAIN)
-    prepared = prepare(run.setup, split, create_method(run.method.name, 1, **run.method.hyperparameters).needs)
+    prepared = prepare(run.setup, split, described_method(run.method.name, **run.method.hyperparameters).needs)
     options = run.method.hyperparameters | sizes_from(prepared, run.method)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(run.seed, "method"))
