@@ -9,6 +9,7 @@ from typing import Literal
 from benchsuite.analysis.both_regimes import InBothRegimes
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.rows import TableRow
+from benchsuite.analysis.stats import ALPHA
 from benchsuite.analysis.table_view import TableView, grouped
 from benchsuite.canonical import short_digest
 from benchsuite.grouping import by_key
@@ -57,6 +58,14 @@ class ClaimLine:
     @property
     def tables(self) -> str:
         return ", ".join([self.view.asked.table, *(other.claim.table for other in self.others)])
+
+    @property
+    def listed(self) -> bool:
+        """Whether it has a line on its paper's page, once tested: a headline claim, or one where exploration has
+        found something.
+        """
+        rate = self.judged.verdict.false_discovery_rate
+        return self.claim.headline or rate is None or rate <= ALPHA
 
     @property
     def also(self) -> str:

@@ -10,7 +10,6 @@ from benchsuite.analysis.against import decisions, outcomes, reference
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.judged_claims import JudgedClaim, agreement
 from benchsuite.analysis.rows import TableRow
-from benchsuite.analysis.stats import ALPHA
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -19,7 +18,7 @@ from benchsuite.papers.schema import RowKey
 from benchsuite.records.requests import REGIMES
 from benchsuite.registry import datasets, methods, tasks
 from benchsuite.report import items, method_lines, method_page, track_page
-from benchsuite.report.claim_lines import forests, matrix, untested
+from benchsuite.report.claim_lines import ClaimLine, forests, matrix, untested
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures.from_table import table_figures
@@ -152,7 +151,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
     every = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     every.sort(key=lambda pair: not pair[1].claim.headline)
     tested = [pair for pair in every if pair[1].gain is not None]
-    listed = [pair for pair in tested if _listed(pair[1])]
+    listed = [pair for pair in tested if ClaimLine(*pair).listed]
     return {
         "claims": every,
         "statements": list(dict.fromkeys(said for _, one in every if (said := one.claim.said))),
@@ -178,14 +177,6 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
             if one.first.scale == scale and one.first.claim.table in {view.asked.table for view in views}
         ],
     }
-
-
-def _listed(judged: JudgedClaim) -> bool:
-    """Whether a tested claim has a line on its paper's page: a headline claim, or one where exploration has found
-    something.
-    """
-    rate = judged.verdict.false_discovery_rate
-    return judged.claim.headline or rate is None or rate <= ALPHA
 
 
 def interests(view: TableView) -> Iterator[tuple[str, float]]:

@@ -119,12 +119,23 @@ def test_further_claims_are_a_matrix_in_which_each_has_its_verdict_and_gain_once
     order = [row.key for row in measured.table.rows]
     pairs = [next((one.claim.row, one.claim.reference) for cell in line for one in cell) for line in found.lines]
     assert pairs == sorted(pairs, key=lambda pair: [order.index(key) for key in pair])
-    cells = [cell["matrix"] for cell in Reading(pages(board)[TABLE1]).cells if "matrix" in cell]
+    page = Reading(pages(board)[TABLE1])
+    cells = [cell["matrix"].strip() for cell in page.cells if "matrix" in cell]
     explored = [one for one in claims if one.verdict.kind == "exploratory"]
     rates = [one.verdict.false_discovery_rate or 0 for one in explored]
-    marks = [f"{'● ' * (rate <= 0.05)}{signed(one.gain, one.claim.column.unit)} exploratory"
+    marks = [f"{'● ' * (rate <= 0.05)}{signed(one.gain, one.claim.column.unit)}"
              for one, rate in zip(explored, rates, strict=True)]  # fmt: skip
-    assert sorted(cell.strip() for cell in cells if "exploratory" in cell) == sorted(marks)
+    assert sorted(cell for cell in cells if re.fullmatch(r"(● )?[−+]?[0-9.]+", cell)) == sorted(marks)
+
+
+def test_a_gain_leads_to_the_line_of_its_claim_where_it_has_one(make_record: MakeRecord) -> None:
+    rows = table(*TWO, a_row("like", 10))
+    shown = view(make_record, rows, {"old": LOW, "ours": HIGH, "like": (0.33, 0.30, 0.31, 0.31)})
+    of_table, of_claims = (Reading(pages(leaderboard([shown]))[name]) for name in ("tables/p-t-small", "claims/p-small"))
+    gains = [cell["matrix"].strip() for cell in of_table.cells if "matrix" in cell]
+    assert [gain[0] for gain in gains] == ["●", "+"], "found against old alone"
+    linked = [one.partition("#")[2] for one in of_table.addresses if one.startswith("../claims/p-small.html#")]
+    assert len(linked) == 1 and set(linked) <= set(of_claims.ids)
 
 
 def test_a_papers_claims_name_the_tables_that_were_not_run_here(make_record: MakeRecord) -> None:
