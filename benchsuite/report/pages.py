@@ -212,7 +212,7 @@ def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
 
 
 def compare(leaderboard: Leaderboard, board: Board) -> Values:
-    """The methods of one board, seed by seed."""
+    """The methods of one board, each against the reference, and any two."""
     baseline = reference(board) or board.rows[0]
     others = [row for row in board.rows if row is not baseline]
     found = leaderboard.comparisons[board.setup_id]
@@ -223,7 +223,6 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "reference": baseline,
         "stood": leaderboard.stood[board.setup_id],
         "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
-        "same_seeds": all(list(pair.seeds) == list(board.seeds) for *_, pair in pairs if pair.n),
         "data": {**comparison(board), **decisions(board, leaderboard.interest.get(board.setup_id, {}))},
         "verdicts": {(one.row.label, one.task.protocol): one.outcome for one in found},
         "first": first,
