@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes, reference
 from benchsuite.analysis.boards import Board, comparison, paired
-from benchsuite.analysis.judged_claims import JudgedClaim, agreement
+from benchsuite.analysis.judged_claims import agreement
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind

@@ -1,5 +1,6 @@
 """Pages on phones and on wide screens, by day and by night; nothing jumps."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -39,6 +40,28 @@ def too_wide(page: "Page") -> list[str]:
             .filter(one => !one.closest(".scroll *") && one.getBoundingClientRect().right > innerWidth)
             .map(one => one.outerHTML.slice(0, 120)).concat(`${document.documentElement.scrollWidth} px`)"""
     )
+
+
+PARSED = """texts => texts.map(text => [...new DOMParser().parseFromString(text, "text/html").querySelectorAll("*")]
+    .map(one => [one.tagName, one.parentNode.tagName, one.children.length ? "" : one.textContent].join(" ")))"""
+"""The elements that a browser makes of pages, each with the one around it."""
+
+
+def test_a_browser_reads_pages_alike_without_the_end_tags_that_are_left_out(
+    browser: "Browser", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    regimes = ("printed", "tuned")
+    views = [view(any_record, claimed(*TWO), {"old": LOW, "ours": HIGH}, regime=regime) for regime in regimes]
+    write_site(tmp_path / "short", leaderboard(views))
+    monkeypatch.setattr("benchsuite.report.site.ENDS", re.compile("(?!)"))
+    write_site(tmp_path / "whole", leaderboard(views))
+    page, shorter = browser.new_page(), 0
+    for file in (tmp_path / "short").rglob("*.html"):
+        texts = [(tmp_path / of / file.relative_to(tmp_path / "short")).read_text("utf-8") for of in ("short", "whole")]
+        shorter += len(texts[0]) < len(texts[1])
+        short, whole = page.evaluate(PARSED, texts)
+        assert short == whole, file
+    assert shorter
 
 
 @pytest.mark.parametrize("width", [641, 700, 737, 768, 961])
