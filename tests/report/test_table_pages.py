@@ -1,5 +1,6 @@
 """Pages of tables and of claims."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -271,9 +272,11 @@ def test_headline_claims_come_first_and_their_picture_leads_to_their_lines(measu
 
 
 def test_rows_of_one_setup_can_be_compared_seed_by_seed(measured: TableView) -> None:
-    page = Reading(pages(leaderboard([measured]))[f"compare/{measured.rows[0].records[0].setup_id}"])
-    (line,) = [cell for cell in page.cells if "seeds" in cell]
-    assert line["seeds"] == "0.0, 0.0, 0.0", "r_mean, of which all runs have the same"
+    page = pages(leaderboard([measured]))[f"compare/{measured.rows[0].records[0].setup_id}"]
+    told = json.loads(re.findall(r'id="compare-data">(.*?)</script>', page)[0])
+    assert told["seeds"] == [0, 1, 2]
+    for row, shown in zip([row for row in measured.rows if row.records], told["rows"], strict=True):
+        assert shown["values"] == [[r.results["retrieval"].metrics["r_mean"] for r in row.records]]
 
 
 def test_no_two_places_of_a_page_have_the_same_id(measured: TableView) -> None:
