@@ -23,6 +23,7 @@ from benchsuite.records.requests import REGIMES
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report.claim_lines import ClaimLine
+from benchsuite.report.method_lines import COLOURS
 from benchsuite.report.origin import data_of
 
 
@@ -168,15 +169,17 @@ class Leaderboard:
         return [one for one in every if one.row.method == method != one.reference.method]
 
     def looked_at(self, one: Against) -> ClaimLine | None:
-        """The headline claim on the same runs, if people say what they looked at before they published its verdict."""
-        return self._looked_at.get((_runs(one.row.records.values()), _runs(one.reference.records.values())))
+        """The headline claim on the same runs with the same verdict, if people say what they looked at before they
+        published it.
+        """
+        runs = _runs(one.row.records.values()), _runs(one.reference.records.values())
+        alike = COLOURS.get(one.outcome, one.outcome)
+        return next((line for line in self._looked_at.get(runs, ()) if line.judged.verdict.kind == alike), None)
 
     @cached_property
-    def _looked_at(self) -> Mapping[tuple[frozenset[str], frozenset[str]], ClaimLine]:
-        said = [
-            ClaimLine(view, judged) for view in self.views for judged in self.claims[view.asked.name] if judged.remark
-        ]
-        return {_both(line): line for line in said}
+    def _looked_at(self) -> Mapping[tuple[frozenset[str], frozenset[str]], Sequence[ClaimLine]]:
+        every = ((view, judged) for view in self.views for judged in self.claims[view.asked.name] if judged.remark)
+        return by_key((_both(line), line) for line in (ClaimLine(*each) for each in every))
 
     @cached_property
     def methods(self) -> Mapping[str, MethodSummary]:

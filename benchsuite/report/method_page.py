@@ -1,7 +1,7 @@
 """What a method's page shows: how it does against the reference, and all that was measured of it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from benchsuite.analysis.against import outcomes, reference
@@ -30,9 +30,11 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
     by_reference = by_key((one.reference.record.method.title, one) for one in own)
     cost_ranges = {title: cost_range(leaderboard.costs, several) for title, several in by_reference.items()}
     variants = by_gain(first_measures(variants))
+    drawn = ranges(method.card) if method.card else {}
     return {
         "method": method,
-        "ranges": ranges(method.card) if method.card else {},
+        "ranges": drawn,
+        "contained": contained(method.card.about, drawn) if method.card else [],
         "acts": acts_of(method.card.about) if method.card else [],
         "found": found,
         "first": first,
@@ -56,6 +58,15 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "costs": costs,
         "figures": sensitivity_figures(method.name, leaderboard.contents.trials, leaderboard.views),
     }
+
+
+def contained(about: Mapping[str, Any], drawn: Container[str]) -> list[tuple[str, Mapping[str, Any], list[str]]]:
+    """Methods that it is at some values: each with these, and those of them that no search comes near.
+
+    What is drawn comes near another temperature, but never to zero.
+    """
+    found = about.get("contains", {}).items()
+    return [(of, at, [key for key, v in at.items() if key not in drawn or not isinstance(v, str)]) for of, at in found]
 
 
 def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str, str], Counter[str]]:

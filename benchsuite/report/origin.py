@@ -54,7 +54,7 @@ class Origin:
         commits = list(dict.fromkeys(f"commit {str(at)[:7]}" if at else "an installed package" for at in known_commits))
         known = f"{len(commits)} commits, the last {commits[-1]}" if len(commits) > COMMITS else ", ".join(commits)
         shipped = len({record.digest for record in self.records} & shipped_digests())
-        elsewhere = f"; {counted(shipped, 'run')} of those that come with benchsuite" if shipped else ""
+        elsewhere = f"; {counted(shipped, 'run')} came with benchsuite" if shipped else ""
         return f"benchsuite {', '.join(versions)}, {known}{elsewhere}"
 
 

@@ -5,16 +5,20 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
+from typing import NamedTuple
 
-from benchsuite.analysis.against import Against
+from benchsuite.analysis.against import Against, all_tuned
 from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.both_regimes import MEANING, Outcome, in_both_regimes
 from benchsuite.analysis.table_view import TableView
 from benchsuite.grouping import by_key
 from benchsuite.papers.claim import Claim
+from benchsuite.planning.search_space import centre_of
+from benchsuite.registry import methods
 from benchsuite.report.claim_lines import ClaimForest, ClaimLine, forests
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.method_lines import by_role, cost_range, first_measures
+from benchsuite.report.numbers import counted
 from benchsuite.report.origin import REAL, Origin, data_of
 from benchsuite.setup import REFERENCES
 
@@ -42,6 +46,14 @@ class OverviewLine:
         return kinds.count("better") - kinds.count("worse")
 
 
+class Chosen(NamedTuple):
+    """Values of a hyper-parameter that searches found."""
+
+    name: str
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Overview:
     """Methods for one kind of data on the first measure of each board: a line each, a column for each board."""
@@ -51,6 +63,36 @@ class Overview:
     boards: Sequence[Board]
     """Those on real data first."""
     lines: Sequence[OverviewLine]
+
+    @property
+    def answer(self) -> str:
+        """Which methods are ahead of the reference, on real data if there is any."""
+        shown = [board for board in self.boards if self.data[board.setup_id] == REAL] or self.boards
+        wins, others = [], 0
+        for line in self.lines:
+            found = [one.outcome for board in shown if (one := line.found.get(board.setup_id))]
+            if found and line.method != REFERENCES[shown[0].setup.towers]:
+                others += 1
+                wins += (
+                    [f"{line.title} (on {found.count('better')} of {counted(len(found), 'board')})"]
+                    if "better" in found
+                    else []
+                )
+        where = f"On {self.data[shown[0].setup_id]}"
+        if not wins:
+            return f"{where} none of {counted(others, 'method')} is ahead of {self.reference} on any board."
+        verb = "is" if len(wins) == 1 else "are"
+        ahead = f"{len(wins)} of {counted(others, 'method')} {verb} ahead of {self.reference}: {', '.join(wins)}."
+        return f"{where} {ahead} Of the others no gain over it is seen."
+
+    @cached_property
+    def chosen(self) -> Chosen | None:
+        """The temperatures that the reference's searches chose on real data, with all numbers tuned."""
+        every = (one.reference for line in self.lines for one in line.found.values())
+        rows = [row for row in every if all_tuned(row) and data_of(row.record) == REAL]
+        field = centre_of(methods.card(rows[0].method)) if rows else None
+        values = [r.method.hyperparameters[field.name] for row in rows for r in row.records.values()] if field else []
+        return Chosen(field.name, min(values), max(values)) if field else None
 
     @property
     def question(self) -> str:

@@ -214,15 +214,22 @@ def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
 def compare(leaderboard: Leaderboard, board: Board) -> Values:
     """The methods of one board, each against the reference, and any two."""
     baseline = reference(board) or board.rows[0]
-    others = [row for row in board.rows if row is not baseline]
+    beside = [(row, reference(board, row) or baseline) for row in board.rows]
     found = leaderboard.comparisons[board.setup_id]
-    pairs = [(row, task, paired(board, row, baseline, task)) for task in board.tasks for row in others]
+    pairs = [
+        (row, base, task, paired(board, row, base, task))
+        for task in board.tasks
+        for row, base in beside
+        if row is not base
+    ]
     first = method_lines.by_gain(method_lines.first_measures(found))
+    several = len({base.label for row, base in beside if row is not base}) > 1
     return {
         "board": board,
         "reference": baseline,
+        "against": f"{baseline.record.method.title}, with as many trials" if several else baseline.label,
         "stood": leaderboard.stood[board.setup_id],
-        "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
+        "pairs": [each for each in pairs if each[-1].n],
         "data": {**comparison(board), **decisions(board, leaderboard.interest.get(board.setup_id, {}))},
         "verdicts": {(one.row.label, one.task.protocol): one.outcome for one in found},
         "first": first,
@@ -236,7 +243,7 @@ def command(view: TableView) -> str:
     """The command that measures a table with all its seeds. One that is not built in lies in a folder, the results
     folder for one, as do real data."""
     numbers = {record.seed for record in view.runs}
-    seeds = f" --seeds {len(numbers)}" if len(numbers) > 1 and numbers == {*range(len(numbers))} else ""
+    seeds = f" --replicates {len(numbers)}" if len(numbers) > 1 and numbers == {*range(len(numbers))} else ""
     table, scale = map(shlex.quote, (view.asked.table, view.asked.scale))
     folder = "" if view.asked.table in built_in_tables() else " --tables FOLDER"
     names = sorted({record.setup.data.name for record in view.runs if data_of(record) == REAL})

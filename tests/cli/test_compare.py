@@ -167,7 +167,7 @@ def test_runs_that_come_with_benchsuite_are_not_trained_again(
     claims = content["claims"]
     assert isinstance(claims, list)
     assert {len(one["seeds"]) for one in claims if one["headline"]} == {3}
-    assert "12 runs of those that come with benchsuite" in pages()
+    assert "12 runs came with benchsuite" in pages()
     capsys.readouterr()
     assert exit_code("verify", "own", "--plugin", "mine.py") == 0
     notes = capsys.readouterr().out

@@ -84,14 +84,17 @@ def test_a_table_in_two_regimes_and_at_two_scales_is_one_table(make_record: Make
     assert "1 table of 1 paper" in page
 
 
-def test_what_was_looked_at_is_led_to_wherever_the_same_runs_are_judged(make_record: MakeRecord) -> None:
+def test_what_was_looked_at_is_led_to_where_the_same_runs_have_the_same_verdict(make_record: MakeRecord) -> None:
     shown = view(make_record)
-    (record, *_) = shown.rows[0].records
     runs = [one for row in shown.rows for one in row.records]
     said = replace(shown, remarks={line(shown).claim.name: "The search."})
-    for views, marked in (([said], True), ([shown], False)):
-        found = pages(leaderboard(views, runs))
-        assert ('aria-label="what was looked at"' in found[f"compare/{record.setup_id}"]) == marked
+    for views, outcome, marked in (
+        ([said], "better", True), ([said], "worse", False), ([said], "undecided", False), ([shown], "better", False),
+    ):  # fmt: skip
+        board = leaderboard(views, runs)
+        ((place, (one,)),) = board.comparisons.items()
+        vars(board)["comparisons"] = {place: [replace(one, outcome=outcome)]}
+        assert ('aria-label="what was looked at"' in pages(board)[f"compare/{place}"]) == marked
 
 
 def test_a_papers_claims_stand_beside_what_a_second_laboratory_says_of_them(make_record: MakeRecord) -> None:
@@ -233,7 +236,7 @@ def test_a_gain_that_could_not_be_seen_is_marked_and_counted(make_record: MakeRe
         (group,) = headlines(leaderboard(views))
         assert group.missed == missed
         site = {name: words(page) for name, page in pages(leaderboard(views)).items()}
-        assert ("no gain seen 1 (1 could not be)" in site["index"]) == bool(missed)
+        assert ("no gain seen 1 (1 could not show one)" in site["index"]) == bool(missed)
         assert ("1 §: one as large as published could not be seen here" in site["index"]) == bool(missed)
         assert ("· one as large as published could not be seen here" in site["tables/p-t-small"]) == bool(missed)
         assert "no gain seen 1" in site["index"]
@@ -334,6 +337,25 @@ def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_r
     assert outcomes["TeMo"] == {"real data": "worse", "synthetic data": "better"}
     assert outcomes["InfoNCE (steps=×2)"] == {"synthetic data": "better"}
     assert overviews(leaderboard([], records[:8])) == []
+    assert "On real data none of 1 method is ahead of InfoNCE on any board." in words(home)
+    assert found.chosen is None, "no search tuned the reference"
+
+
+def test_who_asks_for_a_loss_reads_first_what_is_ahead_on_real_data_and_what_searches_chose(
+    make_runs: MakeRuns,
+) -> None:
+    near, far = (0.5, 0.51, 0.52, 0.53), (0.7, 0.712, 0.72, 0.735)
+    made = make_runs()[0].setup
+    real = made.model_copy(update={"data": made.data.model_copy(update={"name": "cifar10"})})
+    by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, searched=["tau"])
+    several = [
+        make_runs(method, values, setup=setup, tuned=by, hyperparameters={"tau": tau})
+        for setup, tau in ((real, 0.04), (made, 0.3))
+        for method, values in (("infonce", near), ("temo", far), ("ts", near))
+    ]
+    home = words(pages(leaderboard([], [record for runs in several for record in runs.values()]))["index"])
+    assert "On real data 1 of 2 methods is ahead of InfoNCE: TeMo (on 1 of 1 board). Of the others" in home
+    assert "the searches of InfoNCE chose tau from 0.04 to 0.04." in home
 
 
 def test_days_and_code_are_those_of_the_runs(make_record: MakeRecord) -> None:

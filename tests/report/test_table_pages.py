@@ -218,7 +218,7 @@ def test_our_difference_sorts_by_the_gain_that_is_shown(measured: TableView, bet
 
 
 def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: TableView) -> None:
-    plain = f"benchsuite repro temo/table1 --scale small --seeds {len({run.seed for run in measured.runs})}"
+    plain = f"benchsuite repro temo/table1 --scale small --replicates {len({run.seed for run in measured.runs})}"
     assert command(measured) == plain
     tuned = replace(measured, asked=measured.asked.model_copy(update={"regime": "tuned"}))
     assert command(tuned) == plain.replace("small", "small --regime tuned")
