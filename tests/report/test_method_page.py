@@ -15,10 +15,13 @@ from benchsuite.analysis.against import against, decisions
 from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.reader import Cited, bibliography
+from benchsuite.planning.search_space import ranges
 from benchsuite.records.schema import Record, TunedBy
+from benchsuite.registry import methods
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.method_lines import OUTCOMES, MethodLine, by_gain, by_role, first_measures
+from benchsuite.report.method_page import contained
 from benchsuite.report.numbers import times
 from benchsuite.report.overview import overviews
 from benchsuite.report.pages import all_pages
@@ -191,3 +194,17 @@ def test_a_plugins_values_are_not_called_a_papers_and_its_file_has_no_folder(mea
     assert "Defaults are those of the paper." not in text
     assert "Me <et al.>,\nMine, 2026" in text
     assert mine.owner == "mine.py"
+
+
+@pytest.mark.parametrize(
+    ("method", "undrawn"),
+    [
+        ("dystress", []),
+        ("temo", ["modulated", "unimodal", "schedule"]),
+        ("softclip", ["soft_weight", "negatives_weight"]),
+    ],
+)
+def test_a_method_that_contains_another_says_whether_a_search_can_find_it(method: str, undrawn: list[str]) -> None:
+    card = methods.card(method)
+    found = contained(card.about, ranges(card))
+    assert {tuple(left) for _, _, left in found} == {tuple(undrawn)}
