@@ -5,9 +5,11 @@ import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from statistics import median
 
 from benchsuite.errors import DivergedError
 from benchsuite.execution.measure import measure
+from benchsuite.grouping import by_key
 from benchsuite.planning.plan import Run
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.trial_runs import TrialRun
@@ -73,13 +75,13 @@ def about(seconds: float) -> str:
 def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record | Trial]) -> float:
     """How long the runs may take, from records or trials of the same setup and method if any, else from the recipe.
 
-    A recipe says nothing of evaluation; it takes as long as after stored runs that were evaluated alike, if any.
+    Of several the median counts: one that ran beside other work can have taken ten times as long. A recipe says nothing
+    of evaluation; it takes as long as after stored runs that were evaluated alike, if any.
     """
-    measured: dict[tuple[str, str], float] = {}
-    for record in records.values():
-        seconds = float(record.cost["seconds"]) + float(record.cost.get("evaluation_seconds", 0))
-        key = record.setup_id, record.method.name
-        measured[key] = max(seconds, measured.get(key, 0.0))
+    measured = _medians(
+        ((record.setup_id, record.method.name), record.cost["seconds"] + record.cost.get("evaluation_seconds", 0.0))
+        for record in records.values()
+    )
     seen = evaluation_seconds(records)
     each = []
     for run in runs:
@@ -89,14 +91,14 @@ def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Reco
 
 
 def evaluation_seconds(records: Mapping[str, Record | Trial]) -> dict[Hashable, float]:
-    """The longest evaluation under each setup of which one was measured, and of setups that are evaluated alike."""
-    longest: dict[Hashable, float] = {}
-    for record in records.values():
-        if seconds := float(record.cost.get("evaluation_seconds", 0)):
-            alike = () if isinstance(record, Trial) else (_evaluated_as(record.setup),)
-            for key in (record.setup_id, *alike):
-                longest[key] = max(seconds, longest.get(key, 0.0))
-    return longest
+    """What an evaluation takes, by setup of which one was measured, and by how setups are evaluated."""
+    known = [(record, seconds) for record in records.values() if (seconds := record.cost.get("evaluation_seconds"))]
+    alike = ((_evaluated_as(one.setup), seconds) for one, seconds in known if not isinstance(one, Trial))
+    return _medians(chain(((one.setup_id, seconds) for one, seconds in known), alike))
+
+
+def _medians(numbers: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
+    return {key: median(several) for key, several in by_key(numbers).items()}
 
 
 def _evaluation(run: Run, seen: Mapping[Hashable, float]) -> float | None:

@@ -65,14 +65,17 @@ def test_accumulated_losses_are_in_the_estimate() -> None:
 
 def test_what_a_run_took_before_replaces_the_guess() -> None:
     run = plan_run("infonce", "scenes-smoke", "RN50", 0, {})
-    measured = SimpleNamespace(
-        setup=run.setup,
-        setup_id=run.setup.setup_id,
-        method=run.method,
-        cost={"seconds": 70.0, "evaluation_seconds": 30.0},
-    )
+    measured = [
+        SimpleNamespace(
+            setup=run.setup,
+            setup_id=run.setup.setup_id,
+            method=run.method,
+            cost={"seconds": seconds, "evaluation_seconds": 30.0},
+        )
+        for seconds in (70.0, 60.0, 900.0)  # the last one beside other work
+    ]
     other = SimpleNamespace(setup_id="other", method=run.method, cost={"seconds": 9000.0})
-    records: Any = {"one": measured, "two": other}
+    records: Any = dict(enumerate([*measured, other]))
     assert estimated_seconds([run, run], 1, records) == 200
     assert estimated_seconds([run, run], 2, records) == 100
 
@@ -86,7 +89,7 @@ def test_an_evaluation_takes_as_long_as_that_of_any_run_that_was_evaluated_alike
             method=one.method,
             cost={"seconds": 1.0, "evaluation_seconds": seconds},
         )
-        for seconds in (30.0, 40.0)
+        for seconds in (30.0, 40.0, 90.0)
     }
     assert one.setup.setup_id == other.setup.setup_id
     assert estimated_seconds([other], 1, runs) == pytest.approx(other.estimate + 40)
