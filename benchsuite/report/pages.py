@@ -234,6 +234,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "verdicts": {(one.row.label, one.task.protocol): one.outcome for one in found},
         "first": first,
         "counts": outcomes(first),
+        "unequal": outcomes(method_lines.unequal(first)),
         "outcomes": method_lines.OUTCOMES,
         "forests": method_lines.forests,
     }

@@ -13,12 +13,13 @@ from support.html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import Plot
 from benchsuite.planning.recipe import read_recipe
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, TunedBy
 from benchsuite.report.claim_lines import anchor, matrix, untested
 from benchsuite.report.numbers import signed
 from benchsuite.report.pages import command
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
+MakeRuns = Callable[..., dict[int, Record]]
 TABLE1 = "tables/temo-table1-small"
 
 
@@ -277,6 +278,14 @@ def test_rows_of_one_setup_can_be_compared_seed_by_seed(measured: TableView) -> 
     assert told["seeds"] == [0, 1, 2]
     for row, shown in zip([row for row in measured.rows if row.records], told["rows"], strict=True):
         assert shown["values"] == [[r.results["retrieval"].metrics["r_mean"] for r in row.records]]
+
+
+def test_a_board_says_how_many_rows_were_not_tuned_though_the_reference_was(make_runs: MakeRuns) -> None:
+    by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, searched=["tau"])
+    tuned, plain = make_runs("infonce", HIGH, tuned=by), make_runs("temo", LOW)
+    records = [*tuned.values(), *plain.values()]
+    page = Reading(pages(leaderboard([], records))[f"compare/{records[0].setup_id}"]).text
+    assert "1 worse of 1 row. Not tuned, though the reference is: 1 row, 1 of them worse." in " ".join(page.split())
 
 
 def test_no_two_places_of_a_page_have_the_same_id(measured: TableView) -> None:
