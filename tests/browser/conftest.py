@@ -107,6 +107,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> MadeSite:
 
 
 @pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory, site: MadeSite) -> Path:
+    """The site of this repository's results."""
+    folder = tmp_path_factory.mktemp("published")
+    results = Path(__file__).parents[2] / "results"
+    run_report(["--results", str(results), "--report", str(folder)], site.environment)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     """A browser; without one the tests skip, or fail where it is required."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]

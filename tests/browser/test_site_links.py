@@ -33,9 +33,13 @@ class Addresses(HTMLParser):
         self.addresses += [value or "" for name, value in attrs if name in ADDRESSES]
 
 
+def pages_of(folder: Path) -> dict[Path, Addresses]:
+    return {file: Addresses(file) for file in folder.rglob("*.html")}
+
+
 @pytest.fixture(scope="module")
 def pages(site: MadeSite) -> dict[Path, Addresses]:
-    return {file: Addresses(file) for file in site.folder.rglob("*.html")}
+    return pages_of(site.folder)
 
 
 def target(page: Addresses, address: str) -> tuple[Path, str]:
@@ -63,6 +67,10 @@ def broken(pages: dict[Path, Addresses]) -> list[str]:
 def test_every_link_resolves(pages: dict[Path, Addresses]) -> None:
     assert sum(len(page.addresses) for page in pages.values()) > 600
     assert broken(pages) == []
+
+
+def test_every_link_of_the_published_results_resolves(published: Path) -> None:
+    assert broken(pages_of(published)) == []
 
 
 def test_every_page_can_be_reached_from_the_first(site: MadeSite, pages: dict[Path, Addresses]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TABLE, MadeSite, run_report
+from conftest import TABLE, MadeSite
 from support.claimed import HIGH, LOW, TWO, claimed, view
 from support.html_pages import leaderboard
 from support.made_records import any_record
@@ -207,12 +207,10 @@ def test_nothing_moves_once_it_is_drawn(new_page: Open, site: MadeSite, size: di
 
 
 def test_all_measured_headline_claims_of_the_published_results_are_on_the_first_screen(
-    browser: "Browser", site: MadeSite, tmp_path: Path
+    browser: "Browser", published: Path
 ) -> None:
-    results = Path(__file__).parents[2] / "results"
-    run_report(["--results", str(results), "--report", str(tmp_path)], site.environment)
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto((tmp_path / "index.html").as_uri())
+    page.goto((published / "index.html").as_uri())
     lines = page.locator(".scale").first.locator("table.fates:not(.in-numbers) tbody tr:has(td.ours)")
     boxes = [line.bounding_box() for line in lines.all()]
     assert len(boxes) > 9
@@ -226,3 +224,7 @@ def test_all_measured_headline_claims_of_the_published_results_are_on_the_first_
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"], "plain numbers fit, too"
     page.close()
     assert all(box and box["y"] + box["height"] <= 800 for box in boxes)
+
+
+def test_the_site_of_the_published_results_has_at_most_eight_megabytes(published: Path) -> None:
+    assert sum(file.stat().st_size for file in published.rglob("*") if file.is_file()) <= 8e6
