@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from benchsuite.analysis.against import decisions, outcomes, reference
+from benchsuite.analysis.against import decisions, outcomes, principal, reference
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.judged_claims import agreement
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
+from benchsuite.grouping import by_key
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey
 from benchsuite.records.requests import REGIMES
@@ -212,9 +213,12 @@ def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
 
 
 def compare(leaderboard: Leaderboard, board: Board) -> Values:
-    """The methods of one board, each against the reference, and any two."""
+    """The methods of one board, each against the reference, and any two. Of a method with many rows one stands for it
+    where all measures are shown.
+    """
     baseline = reference(board) or board.rows[0]
-    beside = [(row, reference(board, row) or baseline) for row in board.rows]
+    own = [principal(rows) for rows in by_key((row.method, row) for row in board.rows).values()]
+    beside = [(row, reference(board, row) or baseline) for row in own]
     found = leaderboard.comparisons[board.setup_id]
     pairs = [
         (row, base, task, paired(board, row, base, task))
@@ -223,13 +227,14 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         if row is not base
     ]
     first = method_lines.by_gain(method_lines.first_measures(found))
-    several = len({base.label for row, base in beside if row is not base}) > 1
+    several = len({one.reference.label for one in found}) > 1
     return {
         "board": board,
         "reference": baseline,
         "against": f"{baseline.record.method.title}, with as many trials" if several else baseline.label,
         "stood": leaderboard.stood[board.setup_id],
         "pairs": [each for each in pairs if each[-1].n],
+        "others": len(board.rows) - len(own),
         "data": {**comparison(board), **decisions(board, leaderboard.interest.get(board.setup_id, {}))},
         "verdicts": {(one.row.label, one.task.protocol): one.outcome for one in found},
         "first": first,

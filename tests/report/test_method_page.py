@@ -11,7 +11,7 @@ from support.html_pages import Reading, pages
 from support.html_pages import leaderboard as board_of
 from support.made_results import write_results
 
-from benchsuite.analysis.against import against, decisions
+from benchsuite.analysis.against import against, decisions, principal
 from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.reader import Cited, bibliography
@@ -100,8 +100,9 @@ def test_a_comparison_is_answered_by_verdicts_first_and_each_line_has_one(board:
             continue
         page = page_of(board, f"compare/{one.setup_id}")
         lines = page[page.index('id="differences"') :].partition("</table>")[0]
+        own = [principal(row for row in one.rows if row.method == method) for method in {r.method for r in one.rows}]
         for kind in OUTCOMES:
-            expected = sum(pair.outcome == kind and bool(pair.pair.n) for pair in found)
+            expected = sum(pair.outcome == kind and bool(pair.pair.n) and pair.row in own for pair in found)
             assert len(re.findall(rf"</span> {kind}</span>", lines)) == expected
         text = " ".join(Reading(page).text.split())
         assert f"Against {found[0].reference.label}, " in text
