@@ -73,11 +73,8 @@ class Overview:
             found = [one.outcome for board in shown if (one := line.found.get(board.setup_id))]
             if found and line.method != REFERENCES[shown[0].setup.towers]:
                 others += 1
-                wins += (
-                    [f"{line.title} (on {found.count('better')} of {counted(len(found), 'board')})"]
-                    if "better" in found
-                    else []
-                )
+                if "better" in found:
+                    wins.append(f"{line.title} (on {found.count('better')} of {counted(len(found), 'board')})")
         where = f"On {self.data[shown[0].setup_id]}"
         if not wins:
             return f"{where} none of {counted(others, 'method')} is ahead of {self.reference} on any board."
@@ -91,8 +88,11 @@ class Overview:
         every = (one.reference for line in self.lines for one in line.found.values())
         rows = [row for row in every if all_tuned(row) and data_of(row.record) == REAL]
         field = centre_of(methods.card(rows[0].method)) if rows else None
-        values = [r.method.hyperparameters[field.name] for row in rows for r in row.records.values()] if field else []
-        return Chosen(field.name, min(values), max(values)) if field else None
+        if field is None:
+            return None
+        every_value = (record.method.hyperparameters.get(field.name) for row in rows for record in row.records.values())
+        values = [value for value in every_value if value is not None]
+        return Chosen(field.name, min(values), max(values)) if values else None
 
     @property
     def question(self) -> str:
