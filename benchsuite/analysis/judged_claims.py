@@ -237,7 +237,7 @@ AGAIN_MEANING: dict[Answer, str] = {
     "agrees": "the same sign, and its 95% interval excludes zero",
     "open": "its 95% interval holds zero",
     "contradicts": "the other sign, and its 95% interval excludes zero",
-    "not run": "nobody has asked it there yet, in two replicates of both rows",
+    "not run": "it was not asked, which takes two replicates of both rows there",
 }
 
 

@@ -25,7 +25,7 @@ BUILDING_SECONDS = 600.0
 """How long to wait for another process that writes pages into the folder."""
 
 ENDS = re.compile(r"</(?:td|th|tr|li|dt|dd)>\s*(?=</?(?:td|th|tr|tbody|thead|table|li|ul|ol|dt|dd|dl)\b)")
-"""End tags that HTML lets out, as the next tag says the same: a twentieth of the pages' bytes."""
+"""End tags that are optional in HTML where such a tag follows: a twentieth of the pages' bytes."""
 
 FEW_PAGES = 40
 """With fewer pages, this process writes them."""
