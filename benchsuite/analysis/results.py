@@ -22,6 +22,7 @@ from benchsuite.records.names import SECOND
 from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.records.store import Store
 from benchsuite.records.trials import best, by_subject
+from benchsuite.workers import without_garbage_collection
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -214,6 +215,7 @@ class ResultsFolder:
     left_out: Sequence[BenchsuiteError] = ()
 
     @classmethod
+    @without_garbage_collection()
     def read(cls, path: Path, contents: Contents | None = None) -> Self:
         """The folder, read now unless its contents are given."""
         contents = contents or Store(path).read()

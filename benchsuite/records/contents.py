@@ -94,6 +94,7 @@ class Contents:
         return [*(file.refusal() for file in self.refused), *self.unreadable]
 
 
+@without_garbage_collection()
 def read_contents(folder: Path, count: Count | None = None) -> Contents:
     """Everything in the folder. A bad file does not affect the others.
 
@@ -103,8 +104,7 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     unreadable: list[FileError] = []
     _collect(files_like(folder, PACKS), _check_pack, unreadable)
     paths, found = json_files(folder), packed_in(folder)
-    with without_garbage_collection():
-        read = dict(zip(paths, spread(lambda path: _read_record(path, count, found), paths), strict=True))
+    read = dict(zip(paths, spread(lambda path: _read_record(path, count, found), paths), strict=True))
     files = [file for file in read.values() if file]
     failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
     requests = _collect(files_like(folder, REQUEST_FILES), read_request, unreadable)

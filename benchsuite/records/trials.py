@@ -6,7 +6,7 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -94,6 +94,10 @@ class TrialsFile(Part):
     setups: dict[str, Setup]
     """By setup_id."""
     trials: list[Trial]
+
+    @cached_property
+    def by_method(self) -> Mapping[str, list[Trial]]:
+        return by_key((trial.method.name, trial) for trial in self.trials)
 
     def joined(self, before: "TrialsFile") -> "TrialsFile":
         """Those of before, and of these what is new."""

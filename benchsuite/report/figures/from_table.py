@@ -222,8 +222,7 @@ def sensitivity_figures(method: str, files: Mapping[str, TrialsFile], views: Seq
 
 
 def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterator[Figure]:
-    of_method = (one for one in file.trials if one.method.name == method)
-    tuned = [one for one in of_method if (one.regime, one.method.longer) == ("tuned", 1)]
+    tuned = [one for one in file.by_method.get(method, ()) if (one.regime, one.method.longer) == ("tuned", 1)]
     searches = by_subject([file.model_copy(update={"trials": tuned})]).values()
     chosen = [trial for found in searches if (trial := best(found))]
     best_of_all = {id(trial) for trial in chosen}
