@@ -8,6 +8,7 @@ from benchsuite.analysis.results import table_cells
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import csv_text, json_lines
+from benchsuite.papers.schema import row_name
 from benchsuite.report import markdown
 from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.latex import as_latex
@@ -20,8 +21,9 @@ SPREAD_OF_CELL = {"ci": ("low", "high"), "sd": ("sd",), "se": ("se",), "none": (
 IN_UNIT = ("published", "mean", "sd", "low", "high")
 """Keys of a cell whose numbers are in the column's unit."""
 OF_TABLE = ("table", "scale", "regime")
+OF_ROW = {"backbone": "backbone", "variant": "variant", "row": "label", "method": "method", "gap": "gap"}
 OF_COLUMN = ("column", "measure", "measured_on", "unit")
-"""Keys that JSON has once for the table, and once for each column."""
+"""Keys that JSON has once for the table, for each row, and for each column."""
 
 
 def as_csv(view: TableView, options: ExportOptions = DEFAULT) -> str:
@@ -41,19 +43,22 @@ def as_csv(view: TableView, options: ExportOptions = DEFAULT) -> str:
 
 def as_json(view: TableView) -> str:
     """Everything of each cell, the values of each seed too; what many share stands there once."""
-    cells = list(_cells_in_unit(view))
+    names = [row_name(row.key) for row in view.rows for _ in row.cells]
+    cells = [{"name": name, **cell} for name, cell in zip(names, _cells_in_unit(view), strict=True)]
     columns = {cell["column"]: {key: cell[key] for key in OF_COLUMN} for cell in cells}
-    once = {*OF_TABLE, *OF_COLUMN} - {"column"}
+    once = {*OF_TABLE, *OF_ROW, *OF_COLUMN} - {"column"}
     content = {
         "table": view.asked.table,
         "scale": view.asked.scale,
         "regime": view.asked.regime,
         "title": view.table.title,
         "description": view.setting.recipe.description,
-        "stand_ins": view.stand_ins,
+        "rows": [
+            {"name": row_name(row.key), **{key: getattr(row, name) for key, name in OF_ROW.items()}}
+            for row in view.rows
+        ],
         "columns": list(columns.values()),
         "cells": [{key: value for key, value in cell.items() if key not in once} for cell in cells],
-        "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }
     return json_lines(content) + "\n"
 
