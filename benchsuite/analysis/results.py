@@ -276,15 +276,11 @@ def load_trials(folder: str | Path = "runs") -> "DataFrame":
     for error in contents.errors:
         warnings.warn(f"skipped: {error}", stacklevel=2)
     trials = [(recipe, file, trial) for recipe, file in sorted(contents.trials.items()) for trial in file.trials]
-    chosen = {
-        (recipe, chosen.run_id)
-        for recipe, file in contents.trials.items()
-        for trials in by_subject([file]).values()
-        if (chosen := best(trials))
-    }
+    # by identity: searches of both regimes may share a run
+    chosen = {id(best(one)) for file in contents.trials.values() for one in by_subject([file]).values()}
     rows = [
         (recipe, t.label, t.method.longer, t.regime, t.replicate, t.method.name, t.method.title, t.number, t.seed,
-         file.rule.get("measure"), t.score, (recipe, t.run_id) in chosen, t.error, t.method.learning_rate,
+         file.rule.get("measure"), t.score, id(t) in chosen, t.error, t.method.learning_rate,
          json.dumps(t.fixed, sort_keys=True), t.run_id, t.setup_id, t.method.version, t.created,
          *map(t.cost.get, COSTS))
         for recipe, file, t in trials

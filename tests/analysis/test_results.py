@@ -207,6 +207,16 @@ def test_trials_are_rows_with_what_was_drawn_as_columns(tmp_path: Path) -> None:
     assert found.query("method == 'max-margin'").hp_tau.isna().all()
 
 
+def test_the_best_of_one_search_is_not_chosen_in_another_that_has_the_same_run(tmp_path: Path) -> None:
+    tuned = trials_of("temo", 0.5, count=3)
+    scores = (0.1, 0.5, 0.9)
+    tuned = [trial.model_copy(update={"score": score}) for trial, score in zip(tuned, scores, strict=True)]
+    printed = [trial.model_copy(update={"regime": "printed"}) for trial in tuned[:2]]
+    write_trials(tmp_path / TRIALS / "latents-pairs.parquet", trials_file({}, more=[*tuned, *printed]))
+    found = benchsuite.load_trials(tmp_path).query("method == 'temo'")
+    assert found.query("chosen").groupby("regime").number.apply(list).to_dict() == {"printed": [1], "tuned": [2]}
+
+
 def test_a_folder_without_trials_gives_an_empty_frame_and_a_damaged_file_a_warning(tmp_path: Path) -> None:
     assert benchsuite.load_trials(tmp_path).empty
     (tmp_path / TRIALS).mkdir()
