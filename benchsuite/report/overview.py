@@ -80,7 +80,7 @@ class Overview:
             return f"{where} none of {counted(others, 'method')} is ahead of {self.reference} on any board."
         verb = "is" if len(wins) == 1 else "are"
         ahead = f"{len(wins)} of {counted(others, 'method')} {verb} ahead of {self.reference}: {', '.join(wins)}."
-        return f"{where} {ahead} Of the others no gain over it is seen."
+        return f"{where} {ahead} No other is shown to be ahead."
 
     @cached_property
     def chosen(self) -> Chosen | None:
