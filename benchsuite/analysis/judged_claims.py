@@ -66,7 +66,7 @@ class JudgedClaim:
         Two data sets of the paper for which one set stands here are measured alike, too.
         """
         if self.gains is None:
-            return self.claim.table, self.claim.name
+            return self.claim.table, self.claim.name, self.scale
         paper = self.claim.table.partition("/")[0]
         return paper, self.scale, self.regime, self.measured, self.gains
 

@@ -87,3 +87,4 @@ def test_a_comparison_is_the_same_in_tables_of_one_paper_alone(make_record: Make
         assert apart.comparison != one.comparison
     nothing = replace(one, verdict=replace(one.verdict, paired=None))
     assert replace(nothing, claim=replace(claim, table="p/u")).comparison != nothing.comparison
+    assert replace(nothing, scale="other").comparison != nothing.comparison, "not known at each"
