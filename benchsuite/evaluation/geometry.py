@@ -63,6 +63,7 @@ def uniformity_w2(rows: ArrayLike) -> float:
 
 def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     """tolerance: mean cosine of pairs of one class. inter_class_uniformity: uniformity over pairs of two classes.
+    centroid_uniformity: over pairs of classes, each the mean of its rows; DySTreSS's inter-class uniformity, Eq. 19.
 
     Wang and Liu define tolerance over all pairs, where pairs of two classes count 0. Here, as in published code, it is
     the mean over pairs of one class. So it does not depend on the number of such pairs.
@@ -83,9 +84,11 @@ def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     for i, j, cosines in _upper(x):
         apart = of_class[i : i + len(cosines), None] != of_class[None, j : j + cosines.shape[1]]
         attraction += float((_attraction(cosines) * apart).sum())
+    distances = torch.pdist(sums / sizes[:, None])
     return {
         "tolerance": float(sums.square().sum() - x.square().sum()) / (2 * same),  # |sum|² holds each pair twice
         "inter_class_uniformity": math.log(attraction / other),
+        "centroid_uniformity": math.log(float((-2 * distances.square()).exp().mean())),
     }
 
 
@@ -137,7 +140,8 @@ def _unit(name: str, rows: ArrayLike) -> Tensor:
     measures=(
         "gap", "alignment", "uniformity_image", "uniformity_text", "uniformity_w2", "uniformity_w2_image",
         "uniformity_w2_text", "positive_mean", "negative_mean", "tolerance_image", "tolerance_text",
-        "inter_class_uniformity_image", "inter_class_uniformity_text",
+        "inter_class_uniformity_image", "inter_class_uniformity_text", "centroid_uniformity_image",
+        "centroid_uniformity_text",
     ),
     headline=("gap", "uniformity_image", "uniformity_text"),
 )  # fmt: skip
@@ -145,13 +149,13 @@ class Geometry(Task):
     """Modality gap, alignment, uniformity, and similarities of pairs; with classes, also tolerance.
 
     Each image is paired with its first caption. A setup with one tower has the measures of its side only. Tolerance and
-    inter-class uniformity need `classes`.
+    the uniformity of classes need `classes`.
     """
 
     sides: Literal["both", "image", "text"] = "both"
     """Whose embeddings."""
     classes: str = ""
-    """Name of a set of classes, for tolerance and inter-class uniformity; none if empty."""
+    """Name of a set of classes, for tolerance and the uniformity of classes; none if empty."""
     split: str = "test"
     """Which images and captions."""
 

@@ -77,10 +77,12 @@ def test_classes_agree_with_the_formulas_by_hand(seed: int) -> None:
     pairs = list(itertools.combinations(range(9), 2))
     same = [float(rows[i] @ rows[j]) for i, j in pairs if labels[i] == labels[j]]
     other = [(rows[i], rows[j]) for i, j in pairs if labels[i] != labels[j]]
+    centroids = [rows[np.array(labels) == kind].mean(0) for kind in range(4)]
     found = geometry.class_structure(3 * rows, labels)
     assert found == {
         "tolerance": pytest.approx(np.mean(same)),
         "inter_class_uniformity": pytest.approx(by_hand(other)),
+        "centroid_uniformity": pytest.approx(by_hand(list(itertools.combinations(centroids, 2)))),
     }
 
 
