@@ -354,7 +354,7 @@ def test_who_asks_for_a_loss_reads_first_what_is_ahead_on_real_data_and_what_sea
         for method, values in (("infonce", near), ("temo", far), ("ts", near))
     ]
     home = words(pages(leaderboard([], [record for runs in several for record in runs.values()]))["index"])
-    assert "On real data 1 of 2 methods is ahead of InfoNCE: TeMo (on 1 of 1 board). Of the others" in home
+    assert "On real data 1 of 2 methods is ahead of InfoNCE: TeMo (on 1 of 1 board). No other is shown" in home
     assert "the searches of InfoNCE chose tau from 0.04 to 0.04." in home
 
 
