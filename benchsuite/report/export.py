@@ -21,7 +21,7 @@ SPREAD_OF_CELL = {"ci": ("low", "high"), "sd": ("sd",), "se": ("se",), "none": (
 IN_UNIT = ("published", "mean", "sd", "low", "high")
 """Keys of a cell whose numbers are in the column's unit."""
 OF_TABLE = ("table", "scale", "regime")
-OF_ROW = {"backbone": "backbone", "variant": "variant", "row": "label", "method": "method", "gap": "gap"}
+OF_ROW = ("backbone", "variant", "row", "method")
 OF_COLUMN = ("column", "measure", "measured_on", "unit")
 """Keys that JSON has once for the table, for each row, and for each column."""
 
@@ -43,8 +43,9 @@ def as_csv(view: TableView, options: ExportOptions = DEFAULT) -> str:
 
 def as_json(view: TableView) -> str:
     """Everything of each cell, the values of each seed too; what many share stands there once."""
-    names = [row_name(row.key) for row in view.rows for _ in row.cells]
-    cells = [{"name": name, **cell} for name, cell in zip(names, _cells_in_unit(view), strict=True)]
+    cells = [
+        {"name": row_name((cell["backbone"], cell["variant"], cell["row"])), **cell} for cell in _cells_in_unit(view)
+    ]
     columns = {cell["column"]: {key: cell[key] for key in OF_COLUMN} for cell in cells}
     once = {*OF_TABLE, *OF_ROW, *OF_COLUMN} - {"column"}
     content = {
@@ -53,14 +54,16 @@ def as_json(view: TableView) -> str:
         "regime": view.asked.regime,
         "title": view.table.title,
         "description": view.setting.recipe.description,
-        "rows": [
-            {"name": row_name(row.key), **{key: getattr(row, name) for key, name in OF_ROW.items()}}
-            for row in view.rows
-        ],
+        "rows": [_row(row) for row in view.rows],
         "columns": list(columns.values()),
         "cells": [{key: value for key, value in cell.items() if key not in once} for cell in cells],
     }
     return json_lines(content) + "\n"
+
+
+def _row(row: TableRow) -> dict[str, str]:
+    about = {"backbone": row.backbone, "variant": row.variant, "row": row.label, "method": row.method}
+    return {"name": row_name(row.key), **about, "gap": row.gap}
 
 
 def as_markdown(table: PaperTable) -> str:

@@ -13,7 +13,7 @@ from benchsuite.grouping import by_key
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record
-from benchsuite.records.trials import Trial, TrialsFile, best, by_subject
+from benchsuite.records.trials import Trial, TrialsFile, best
 from benchsuite.report import links
 from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Part, Trace, distinct, slug, spoken
 from benchsuite.report.numbers import seeds_of
@@ -223,7 +223,7 @@ def sensitivity_figures(method: str, files: Mapping[str, TrialsFile], views: Seq
 
 def _of_recipe(method: str, file: TrialsFile, view: TableView | None) -> Iterator[Figure]:
     tuned = [one for one in file.by_method.get(method, ()) if (one.regime, one.method.longer) == ("tuned", 1)]
-    searches = by_subject([file.model_copy(update={"trials": tuned})]).values()
+    searches = by_key((trial.subject, trial) for trial in tuned).values()
     chosen = [trial for found in searches if (trial := best(found))]
     best_of_all = {id(trial) for trial in chosen}
     for name in temperatures(chosen[0].method) if chosen else ():
