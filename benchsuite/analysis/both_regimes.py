@@ -1,13 +1,12 @@
 """What became of a published gain: the verdict on a headline claim as printed beside the one with all rows tuned."""
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
 from benchsuite.analysis.pairing import pairable
-from benchsuite.analysis.stats import AIM, Paired, compare
+from benchsuite.analysis.stats import AIM, ALPHA, Paired, compare
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.papers.claim import Claim
@@ -66,24 +65,32 @@ class InBothRegimes:
             case "reproduced", "reproduced":
                 return "robust gain"
             case "reproduced", _:
-                return "gain of tuning" if self._change[1] < 0 else "open when tuned"
+                return "gain of tuning" if self.gone else "open when tuned"
             case _, "reproduced":
                 return "gain when tuned"
             case _, "opposite":
                 return "worse"
             case "opposite", _:
-                return "loss of tuning" if self._change[0] > 0 else "worse as printed"
+                return "loss of tuning" if self.gone else "worse as printed"
         return "no gain seen"
 
     @property
-    def _change(self) -> tuple[float, float]:
-        """The 95% interval of the gain as tuned less that as printed, by seed; without ends where nothing has one."""
-        by_seed = [
-            dict(zip(one.seeds, one.differences, strict=True)) if one else {}
-            for one in (self.tuned.gains, self.printed.gains)
-        ]
-        found = compare(*by_seed)
-        return (-math.inf, math.inf) if found.low is None or found.high is None else (found.low, found.high)
+    def change(self) -> Paired:
+        """The gain as tuned less that as printed, seed by seed."""
+        return compare(
+            *(
+                dict(zip(one.seeds, one.differences, strict=True)) if one else {}
+                for one in (self.tuned.gains, self.printed.gains)
+            )
+        )
+
+    @property
+    def gone(self) -> bool:
+        """Whether the difference is significantly smaller as tuned, with Bonferroni's correction for the family."""
+        change, gain, family = self.change, self.printed.gain, self.tuned.verdict.family
+        if gain is None or family is None or change.difference is None or change.p is None or change.too_small:
+            return False
+        return change.p * family.size <= ALPHA and (change.difference < 0) == (gain > 0)
 
     @property
     def missed(self) -> bool:

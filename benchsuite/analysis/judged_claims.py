@@ -8,10 +8,9 @@ from weakref import WeakKeyDictionary
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import findings
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.stats import ALPHA, Better, Paired, power
+from benchsuite.analysis.stats import ALPHA, Better, Paired
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, explore, judge_family
-from benchsuite.errors import RecordError
 from benchsuite.papers import Table
 from benchsuite.papers.claim import Claim, claims_of, claims_of_added, headline_claims
 from benchsuite.papers.schema import RowKey, row_name
@@ -230,65 +229,3 @@ def _refusal(ours: Cell, theirs: Cell, factors: Sequence[str]) -> Verdict | None
             trials = f"their searches had {searched[0]} and {searched[1]} trials"
             return Verdict("not comparable", unpaired.format(seed, trials))
     return None
-
-
-Answer = Literal["agrees", "open", "contradicts", "not run"]
-AGAIN_MEANING: dict[Answer, str] = {
-    "agrees": "the same sign, and its 95% interval excludes zero",
-    "open": "its 95% interval holds zero",
-    "contradicts": "the other sign, and its 95% interval excludes zero",
-    "not run": "it was not asked, which takes two replicates of both rows there",
-}
-
-
-@dataclass(frozen=True)
-class Again:
-    """A verdict that decided, and the same claim in the second laboratory."""
-
-    first: JudgedClaim
-    second: JudgedClaim | None
-
-    @property
-    def answer(self) -> Answer:
-        """By the interval of this comparison alone: what the first laboratory decided is asked once more."""
-        gains = self.second.gains if self.second else None
-        if gains is None or gains.low is None or gains.high is None:
-            return "not run"
-        if gains.low <= 0 <= gains.high:
-            return "open"
-        return "agrees" if (gains.low > 0) == (self.first.verdict.kind == "reproduced") else "contradicts"
-
-    @property
-    def chance(self) -> float:
-        """That it agrees, if what the first laboratory found is the true difference; 0 if it was not run."""
-        ours, theirs = self.first.gains, self.second.gains if self.second else None
-        if not (ours and theirs) or ours.difference is None or theirs.sd is None:
-            return 0.0
-        return power(ours.difference, theirs.sd, theirs.n) if theirs.sd else 1.0
-
-
-def replicated(first: Sequence[TableView], second: Sequence[TableView]) -> list[Again]:
-    """Each headline claim that is reproduced or opposite. A comparison of the same runs in several tables is one."""
-    there = {view.asked.name: view for view in second}
-    found: dict[Hashable, Again] = {}
-    for view in first:
-        other = there.get(view.asked.name)
-        if other and (shared := sorted({*view.asked.replicates} & {*other.asked.replicates})):
-            which = ", ".join(map(str, shared))
-            message = f"{view.asked.table}: replicates {which} of the second laboratory are the first one's"
-            raise RecordError(f"{message}, so they confirm nothing. Run others there, as 100 to 109.")
-        again = {one.claim.name: one for one in judged_claims(other)} if other else {}
-        for one in judged_claims(view):
-            decided = one.claim.headline and one.verdict.kind in ("reproduced", "opposite")
-            if decided and (one.comparison not in found or found[one.comparison].answer == "not run"):
-                found[one.comparison] = Again(one, again.get(one.claim.name))
-    return list(found.values())
-
-
-def agreement(again: Sequence[Again]) -> tuple[int, int, float]:
-    """How many agree, of how many that were asked; and how many would on average, were the first differences true.
-
-    A difference that was confirmed is rather too large than too small, so somewhat fewer are to be expected.
-    """
-    asked = [one.answer for one in again if one.answer != "not run"]
-    return asked.count("agrees"), len(asked), sum(one.chance for one in again)

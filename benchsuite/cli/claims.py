@@ -13,7 +13,9 @@ from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
     from benchsuite.analysis.both_regimes import InBothRegimes
-    from benchsuite.analysis.judged_claims import Again, JudgedClaim
+    from benchsuite.analysis.judged_claims import JudgedClaim
+    from benchsuite.analysis.second_laboratory import Again
+    from benchsuite.analysis.stats import Paired
     from benchsuite.analysis.tracks import TrackAgreement
 
 
@@ -42,12 +44,13 @@ def claims(
     Rows that are not in the table are compared with its reference, the first baseline of their backbone, and have
     verdicts on the columns of its headline claims. Where a table was run as printed and tuned, the last lines say what
     became of each headline claim's gain, and whether a second laboratory, in the folder `second` of the results, agrees
-    with each verdict that found a difference. --all-scales sets the scales beside each other, and ends with how far the
-    orders of methods agree between each two of them.
+    with each difference that decided. --all-scales sets the scales beside each other, and ends with how far the orders
+    of methods agree between each two of them.
     """
     from benchsuite.analysis.both_regimes import in_both_regimes
-    from benchsuite.analysis.judged_claims import judged_added, judged_claims, replicated, unrun_claims
+    from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import ResultsFolder, in_regime
+    from benchsuite.analysis.second_laboratory import replicated
     from benchsuite.analysis.tracks import across_scales, track_agreements
     from benchsuite.papers import named_tables, read_table
 
@@ -79,8 +82,8 @@ def claims(
                         "published_could_be_missed": one.missed,
                         "printed": claim_as_json(one.printed),
                         "tuned": claim_as_json(one.tuned),
-                        "printed_less_reference_tuned": one.across
-                        and [one.across.difference, one.across.low, one.across.high],
+                        "tuned_less_printed": _ends(one.change),
+                        "printed_less_reference_tuned": _ends(one.across),
                     }
                     for one in both
                 ],
@@ -88,6 +91,9 @@ def claims(
                 "second_laboratory": [
                     {
                         "answer": one.answer,
+                        "asked": one.asked,
+                        "found": _ends(one.found),
+                        "again": _ends(one.again),
                         "first": claim_as_json(one.first),
                         "second": one.second and claim_as_json(one.second),
                     }
@@ -164,16 +170,13 @@ def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:
 
 def again_lines(again: "Sequence[Again]") -> Iterator[str]:
     """What a second laboratory says of each verdict that found a difference, and how often it agrees."""
-    from benchsuite.analysis.judged_claims import agreement
-    from benchsuite.records.requests import REGIMES
+    from benchsuite.analysis.second_laboratory import agreement
     from benchsuite.report.numbers import paired
 
     for one in again:
-        first, unit = one.first, one.first.claim.column.unit
-        assert first.regime
-        gains = f"{paired(first.gains, unit)}, then {paired(one.second.gains if one.second else None, unit)}"
-        where = f"{first.claim.table} at scale {first.scale}, {REGIMES[first.regime]}"
-        yield f"second laboratory: {where}: {first.claim.name}: {one.answer}: {gains}"
+        claim, scale = one.first.claim, one.first.scale
+        gains = f"{paired(one.found, claim.column.unit)}, then {paired(one.again, claim.column.unit)}"
+        yield f"second laboratory: {claim.table} at scale {scale}, {one.asked}: {claim.name}: {one.answer}: {gains}"
     if again:
         agreed, asked, expected = agreement(again)
         yield f"second laboratory: {agreed} of {asked} that were run agree (of such differences {expected:.1f} would)"
@@ -195,6 +198,11 @@ def _gains(both: "InBothRegimes") -> str:
     printed, tuned = (paired(one.gains, one.claim.column.unit) for one in (both.printed, both.tuned))
     across = paired(both.across, both.tuned.claim.column.unit)
     return f"as printed {printed}, tuned {tuned}; as printed less the baseline tuned {across}"
+
+
+def _ends(pair: "Paired | None") -> list[float | None] | None:
+    """A difference and its 95% interval, as plain data."""
+    return [pair.difference, pair.low, pair.high] if pair else None
 
 
 def agreement_line(found: "TrackAgreement") -> str:

@@ -9,9 +9,10 @@ from typing import Self
 
 from benchsuite.analysis.against import Against, RelativeCost, against_reference, costs
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.judged_claims import Again, JudgedClaim, judged_added, judged_claims, replicated
+from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.rows import TableRow
+from benchsuite.analysis.second_laboratory import Again, replicated
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tracks import TrackAgreement, track_agreements
 from benchsuite.cards import Card

@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes, principal, reference
 from benchsuite.analysis.boards import Board, comparison, paired
-from benchsuite.analysis.judged_claims import agreement
 from benchsuite.analysis.rows import TableRow
+from benchsuite.analysis.second_laboratory import agreement
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables

@@ -60,6 +60,21 @@ def test_without_an_interval_nothing_is_said_to_be_gone(make_record: MakeRecord,
     assert [both.outcome for both in in_both_regimes([first, one])] == [outcome]
 
 
+@pytest.mark.parametrize(("claims", "outcome"), [(1, "gain of tuning"), (30, "open when tuned")])
+def test_that_a_gain_is_gone_is_corrected_for_the_family(make_record: MakeRecord, claims: int, outcome: str) -> None:
+    """As printed it is confirmed among 30 claims, too. The change has p .002, too much for one of 30."""
+    made, *others = (table(*TWO, claims=[HEADLINE], table=f"t{number}") for number in range(claims))
+    around = (0.08, 0.18, 0.14, 0.14)
+    views = [
+        view(make_record, made, {"old": LOW, "ours": ours}, regime=regime, siblings=others)
+        for regime, ours in (("printed", HIGH), ("tuned", around))
+    ]
+    (both,) = in_both_regimes(views)
+    assert (both.printed.verdict.kind, both.tuned.verdict.kind) == ("reproduced", "undecided")
+    assert both.change.p == pytest.approx(0.0023, abs=0.0001)
+    assert both.outcome == outcome
+
+
 @pytest.mark.parametrize(
     ("printed", "tuned", "outcome", "said"),
     [

@@ -7,15 +7,17 @@ import pytest
 from scipy.stats import ttest_1samp
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
 
-from benchsuite.analysis.judged_claims import agreement, judged_claims, replicated
+from benchsuite.analysis.judged_claims import judged_claims
+from benchsuite.analysis.second_laboratory import agreement, replicated
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
 
 SECOND = 100
 
 
-def made(make: MakeRecord, old: object, ours: object, first: int = 0, name: str = "t") -> TableView:
-    return view(make, table(*TWO, claims=[HEADLINE], table=name), {"old": old, "ours": ours}, first=first)  # type: ignore[dict-item]
+def made(make: MakeRecord, old: object, ours: object, first: int = 0, name: str = "t", **about: str) -> TableView:
+    made = table(*TWO, claims=[HEADLINE], table=name)
+    return view(make, made, {"old": old, "ours": ours}, first=first, **about)  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,30 @@ def test_the_interval_of_the_second_answers(
 ) -> None:
     (again,) = replicated([made(make_record, *decided)], [made(make_record, *there, first=SECOND)])
     assert again.answer == answer
+
+
+@pytest.mark.parametrize(
+    ("printed", "tuned", "answer"),
+    [
+        ((LOW, HIGH), (LOW, LOW), "agrees"),
+        ((LOW, HIGH), (LOW, HIGH), "open"),
+        ((LOW, LOW), (LOW, HIGH), "contradicts"),
+        ((LOW, HIGH), None, "not run"),
+    ],
+)
+def test_that_a_gain_is_gone_once_tuned_is_asked_again(
+    make_record: MakeRecord, printed: tuple[object, object], tuned: tuple[object, object] | None, answer: str
+) -> None:
+    """Beside the verdict as printed. What is asked is how much smaller the gain is, seed by seed."""
+    nearly = (0.10, 0.13, 0.11, 0.13)
+    first = [made(make_record, LOW, HIGH, regime="printed"), made(make_record, LOW, nearly, regime="tuned")]
+    second = [made(make_record, *printed, SECOND, regime="printed")]
+    second += [made(make_record, *tuned, SECOND, regime="tuned")] if tuned else []
+    verdict, change = replicated(first, second)
+    assert (verdict.asked, change.asked) == ("as printed", "tuned less as printed")
+    assert change.found.difference == pytest.approx(sum(nearly) / 4 - sum(HIGH) / 4)
+    assert change.answer == answer
+    assert agreement([change])[:2] == (answer == "agrees", answer != "not run")
 
 
 def test_how_many_agree_is_set_beside_how_many_would_on_average(make_record: MakeRecord) -> None:
