@@ -157,9 +157,9 @@ def test_the_summary_holds_the_last_commit_against_the_one_before(tmp_path: Path
     place = new_repository(tmp_path)
     commit(place)
     for values, says in (
-        ({"InfoNCE": LOW, "TeMo": LOW}, "temo/table1 at scale small: added\n"),
+        ({"InfoNCE": LOW, "TeMo": LOW}, "added: temo/table1 at scale small\n"),
         ({"InfoNCE": LOW, "TeMo": HIGH}, "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not exercised -> reproduced"),
-        ({}, "temo/table1 at scale small: removed\n"),
+        ({}, "removed: temo/table1 at scale small\n"),
     ):
         shutil.rmtree(place / "results", ignore_errors=True)
         if values:

@@ -18,6 +18,7 @@ from benchsuite.analysis.judged_claims import judged_added, judged_claims
 from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
+from benchsuite.grouping import by_key
 from benchsuite.papers.schema import row_name
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.schema import Record
@@ -113,6 +114,10 @@ class TableDiff:
     runs: Sequence[Again]
     """Runs that both folders have: the same method, settings, setup and seed."""
 
+    @property
+    def title(self) -> str:
+        return f"{self.table} at scale {self.scale}"
+
     @cached_property
     def cells(self) -> list[CellDiff]:
         """Those that a folder has measured."""
@@ -199,11 +204,11 @@ def _kinds(view: TableView | None) -> dict[str, str]:
 
 
 TOLD = 10
-"""Records of one kind of change that are named."""
+"""Records, or tables, of one kind of change that are named."""
 
 
 def lines(diff: FolderDiff) -> Iterator[str]:
-    """A few lines a table: what was compared, what moved, whether it agrees; its size if a single folder has it."""
+    """What a single folder has, then a few lines a table of both: what was compared, what moved, whether it agrees."""
     for name, side in (("before", diff.before), ("after", diff.after)):
         size = f"{counted(len(side.contents.records), 'record')}, {counted(len(side.views), 'table')}"
         yield f"{name:<7} {side.path}: {size}"
@@ -212,11 +217,21 @@ def lines(diff: FolderDiff) -> Iterator[str]:
     yield f"records: {', '.join(f'{n} {change}' for change, n in sorted(changes.items())) or 'equal'}"
     for change in sorted(changes.keys() - {"added"}):  # what should not happen by accident
         records = [record for how, record in diff.records if how == change]
-        yield from (f"  {change}: {one.method.title}, seed {one.seed}, run {one.run_id}" for one in records[:TOLD])
-        if len(records) > TOLD:
-            yield f"  {change}: {len(records) - TOLD:,} more, which --json lists"
+        yield from _named(change, [f"{one.method.title}, seed {one.seed}, run {one.run_id}" for one in records])
+    alone = by_key((_result(table), table.title) for table in diff.tables if not (table.before and table.after))
+    yield f"tables: {', '.join(f'{len(each)} {change}' for change, each in sorted(alone.items())) or 'the same'}"
+    for result, each in sorted(alone.items()):
+        yield from _named(result, each)
     for table in diff.tables:
-        yield from _table(table)
+        if table.before and table.after:
+            yield from _table(table)
+
+
+def _named(change: str, each: Sequence[str]) -> Iterator[str]:
+    """The first ones of what changed alike, a line each."""
+    yield from (f"  {change}: {one}" for one in each[:TOLD])
+    if len(each) > TOLD:
+        yield f"  {change}: {len(each) - TOLD:,} more, which --json lists"
 
 
 def _skipped(side: ResultsFolder) -> list[str]:
@@ -230,15 +245,12 @@ def _skipped(side: ResultsFolder) -> list[str]:
 def _table(table: TableDiff) -> Iterator[str]:
     hows = Counter(cell.how for cell in table.cells)
     judged = [each for each in table.verdicts if each.judged]
-    yield f"{table.table} at scale {table.scale}: {_result(table)}"
-    if table.before and table.after:
-        equal = sum(not run.moved for run in table.runs)
-        yield f"  runs that both have: {len(table.runs)}, of which {equal} are equal in every digit"
-        yield f"  verdicts that both have: {len(judged)}, of which {sum(each.same for each in judged)} are the same"
+    equal = sum(not run.moved for run in table.runs)
+    yield f"{table.title}: {_result(table)}"
+    yield f"  runs that both have: {len(table.runs)}, of which {equal} are equal in every digit"
+    yield f"  verdicts that both have: {len(judged)}, of which {sum(each.same for each in judged)} are the same"
     yield f"  cells: {', '.join(f'{hows[how]} {how}' for how in HOWS if hows[how]) or 'none'}"
     yield from (f"    {problem}" for problem in table.problems)
-    if not (table.before and table.after):
-        return
     for cell in sorted(table.cells, key=lambda cell: HOWS.index(cell.how), reverse=True):
         if not cell.same:
             yield f"    {cell.name}: {_shown(cell.before)} -> {_shown(cell.after)}{_moved(cell)}"
