@@ -165,7 +165,10 @@ def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:
     once = {one.comparison: one for one in both}.values()
     for scale in dict.fromkeys(one.tuned.scale for one in both):
         counts = Counter(one.outcome for one in once if one.tuned.scale == scale)
-        yield f"scale {scale}: {_listed(counts)}"
+        again = sum(one.tuned.scale == scale for one in both) - counts.total()
+        yield f"scale {scale}: {_listed(counts)}" + f"; {again} more compare the same runs in another table" * bool(
+            again
+        )
 
 
 def again_lines(again: "Sequence[Again]") -> Iterator[str]:
@@ -179,7 +182,8 @@ def again_lines(again: "Sequence[Again]") -> Iterator[str]:
         yield f"second laboratory: {claim.table} at scale {scale}, {one.asked}: {claim.name}: {one.answer}: {gains}"
     if again:
         agreed, asked, expected = agreement(again)
-        yield f"second laboratory: {agreed} of {asked} that were run agree (of such differences {expected:.1f} would)"
+        exact = f"{expected:.1f} would if the first one's were exact"
+        yield f"second laboratory: {agreed} of {asked} that were run agree; {exact}"
 
 
 def at_scale(found: "InBothRegimes | JudgedClaim") -> str:

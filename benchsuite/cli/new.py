@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +34,7 @@ def new_method(name: NewName, into: Into = HERE) -> None:
     """
     file, tests, _ = new_module(methods, name, into)
     repro = f"benchsuite repro temo/table1 --scale smoke --plugin {file} --rows infonce,{name}"
-    say_next(f"benchsuite check-method {file}", f"python -m pytest {tests}", repro)
+    say_next(f"benchsuite check-method {file}", run_tests(tests), repro)
 
 
 def new_dataset(name: NewName, into: Into = HERE) -> None:
@@ -42,7 +43,7 @@ def new_dataset(name: NewName, into: Into = HERE) -> None:
     Image files with captions need no code: docs/own-data.md. This is for data of another kind.
     """
     file, tests, recipe = new_module(datasets, name, into)
-    say_next(f"python -m pytest {tests}", f"benchsuite run infonce --recipe {recipe} --plugin {file}")
+    say_next(run_tests(tests), f"benchsuite run infonce --recipe {recipe} --plugin {file}")
 
 
 def new_task(name: NewName, into: Into = HERE) -> None:
@@ -52,7 +53,7 @@ def new_task(name: NewName, into: Into = HERE) -> None:
     """
     file, tests, recipe = new_module(tasks, name, into)
     run = f"benchsuite run infonce --recipe {recipe} --plugin {file}"
-    say_next(f"python -m pytest {tests}", run, f"benchsuite verify runs --plugin {file}")
+    say_next(run_tests(tests), run, f"benchsuite verify runs --plugin {file}")
 
 
 def new_recipe(
@@ -152,7 +153,7 @@ def new_table(
 
 def new_leaderboard(
     folder: Annotated[Path, typer.Argument(help="Folder to write to; its name is the package's.", metavar="FOLDER")],
-    method: Annotated[str, typer.Option(help="Name of the board's first method.", metavar="NAME")] = "mine",
+    method: Annotated[str, typer.Option(help="Name of the board's first method.", metavar="NAME")] = "ours",
 ) -> None:
     """Write a repository for a leaderboard of your own.
 
@@ -199,6 +200,11 @@ def new_module(registry: Registry, name: str, into: Path) -> tuple[str, str, str
 def write(folder: Path, files: dict[Path, str]) -> None:
     """Write all files, or none, and say which."""
     say(*(f"wrote {path}" for path in write_new(folder, files)))
+
+
+def run_tests(file: object) -> str:
+    """What runs a file's tests, which takes a package that benchsuite does without."""
+    return f"{'' if find_spec('pytest') else 'pip install pytest && '}python -m pytest {file}"
 
 
 def say_next(*commands: str) -> None:

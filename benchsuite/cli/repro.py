@@ -1,7 +1,7 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 
 if TYPE_CHECKING:
+    from benchsuite.analysis.table_view import TableView
     from benchsuite.execution.events import Failed
     from benchsuite.planning.plan import Plan
     from benchsuite.records.contents import Contents
@@ -137,11 +138,7 @@ def repro(
             say_json({"scale": scale, "runs": work.states(), "to_tune": len(work.trials.to_do)})
         return
     require_ready(problems)
-    from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.results import ResultsFolder
-    from benchsuite.cli.claims import both_line
-    from benchsuite.records.requests import REGIMES
-    from benchsuite.report.answer import answer
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
     from benchsuite.report.leaderboard import Leaderboard
@@ -158,10 +155,7 @@ def repro(
     own = [view for view in read.views if view.asked.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     if len(tables) == 1:
-        say(*(line for view in own for line in table_lines(view)), *map(both_line, in_both_regimes(own)))
-        for one in (one for view in own if len(own) == 1 for one in board.claims[view.asked.name]):
-            if one.claim.headline and one.regime and one.verdict.kind != "not selected":
-                say(f"{one.claim.name}, {REGIMES[one.regime]}: {answer(one)}")
+        say(*(line for view in own for line in table_lines(view)), *verdict_lines(own))
     searches = Searches(done.contents.trials.values())
     say(*(str(note) for view in own if view.asked.regime == "tuned" for note in climbing(view, searches)))
     say(*(f"page:    {page}" for page in dict.fromkeys(pages.values())), f"records: {store.folder.resolve()}")
@@ -173,6 +167,21 @@ def repro(
     if failed:
         raise failure(failed, len(work.missing), store.logs, read.left_out)
     read.require_whole()
+
+
+def verdict_lines(views: "Sequence[TableView]") -> Iterator[str]:
+    """What became of a table's headline claims, as far as their rows were selected, and of those of added rows."""
+    from benchsuite.analysis.both_regimes import in_both_regimes
+    from benchsuite.analysis.judged_claims import judged_added, judged_claims
+    from benchsuite.cli.claims import both_line
+    from benchsuite.records.requests import REGIMES
+    from benchsuite.report.answer import answer
+
+    yield from (both_line(one) for one in in_both_regimes(views) if one.tuned.verdict.kind != "not selected")
+    alone = [one for view in views if len(views) == 1 for one in judged_claims(view)]
+    for one in (*alone, *(one for view in views for one in judged_added(view))):
+        if one.claim.headline and one.regime and one.verdict.kind != "not selected":
+            yield f"{one.claim.name}, {REGIMES[one.regime]}: {answer(one)}"
 
 
 def require_none_shipped(option: str, contents: "Contents", results: Path) -> None:

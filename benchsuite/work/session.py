@@ -23,12 +23,15 @@ from benchsuite.planning.trial_runs import example_run
 from benchsuite.records.checkpoints import EVERY, Every, Saving, folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS, handling
+from benchsuite.work.duration import about
 from benchsuite.work.tables import TrialKeeper, TrialWork
 
 Say = Callable[..., None]
 """Shows lines, as the command line does; with `error=True` beside what the command was asked for."""
 STEPS_EVERY = 60
 """Seconds between lines about steps."""
+KNOWN = 8
+"""So many runs say how long the others take: two of each of four workers."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ class Lines:
     def __init__(self, total: int, say: Say) -> None:
         self._total, self._say = total, partial(say, error=True)
         self._done = 0
-        self._last = time.monotonic()
+        self._began = self._last = time.monotonic()
 
     def show(self, event: Event) -> None:
         """Print starts and ends; of steps, which are many, one after a while."""
@@ -206,7 +209,8 @@ class Lines:
                 self._say(f"step   {run.label}  {step} of {run.steps}")
             case Finished(run, record):
                 self._done += 1
-                self._say(f"done   {run.label}  {record.cost['seconds']:.0f} s  ({self._done} of {self._total})")
+                count = f"{self._done} of {self._total}{self._left()}"
+                self._say(f"done   {run.label}  {record.cost['seconds']:.0f} s  ({count})")
             case Failed(run, reason, interrupted=True):
                 self._say(f"stopped {run.label}  {reason}")
             case Failed(run, reason):
@@ -214,6 +218,11 @@ class Lines:
                 self._say(f"failed {run.label}  {reason}")
             case Noted(run, text):
                 self._say(f"note   {run.label}  {text}")
+
+    def _left(self) -> str:
+        """How long the others take if they are like those done; nothing after a few, nor in the last minute."""
+        seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
+        return f", {about(seconds)} left" if self._done >= KNOWN and seconds > 60 else ""
 
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from support.hostile import is_clean, is_command
 from support.made_records import MakeRecord
 
 from benchsuite.cli.shared.terminal import say
-from benchsuite.execution.events import Event, Failed, Noted, Queued, Started
+from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.setup import Protocol
@@ -113,6 +113,21 @@ def test_what_nobody_expected_is_printed_like_all_else(
     assert [line for line in lines if not is_clean(line) or is_command(line)] == []
     assert lines[-2].startswith("benchsuite: unexpected OSError: ")
     assert len(lines) == 2 or debug
+
+
+def test_lines_of_progress_say_what_is_left_once_it_is_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten seconds a run: after eight of twenty there are two minutes left, and nothing is said of the last minute."""
+    now = [100.0]
+    monkeypatch.setattr("benchsuite.work.session.time.monotonic", lambda: now[0])
+    run, lines = SimpleNamespace(label="x"), Lines(20, say)
+    for _ in range(20):
+        now[0] += 10
+        lines.show(Finished(run, SimpleNamespace(cost={"seconds": 10}), b""))  # type: ignore[arg-type]
+    told = [line.partition("(")[2] for line in capsys.readouterr().err.splitlines()]
+    assert told[6:9] == ["7 of 20)", "8 of 20, about 2 min left)", "9 of 20, about 2 min left)"]
+    assert told[-7:] == [*(f"{number} of 20)" for number in range(14, 21))]
 
 
 def test_lines_of_progress_show_names_and_reasons_as_text(capsys: pytest.CaptureFixture[str]) -> None:

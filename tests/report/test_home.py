@@ -252,7 +252,9 @@ def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_r
     (group,) = headlines(leaderboard([*alike, *other]))
     ((line, _),) = group.fates[0].by_outcome["robust gain"]
     assert (line.tables, group.outcomes) == ("p/t, p/u", {"robust gain": 1})
-    assert [*outcome_lines([*in_both_regimes([*alike, *other])])] == ["scale small: 1 robust gain"]
+    assert [*outcome_lines([*in_both_regimes([*alike, *other])])] == [
+        "scale small: 1 robust gain; 1 more compare the same runs in another table"
+    ]
     (group,) = headlines(leaderboard([*alike, *both("u", claimed.HIGH, "IN-1k")]))
     assert group.outcomes == {"robust gain": 1}, "another column, with the same stand-in"
     better = both("u", [value + 0.01 for value in claimed.HIGH])
