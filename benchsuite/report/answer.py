@@ -75,12 +75,13 @@ def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:
         width = max(len(row.shown) for row in rows)
         first = view.rows[0].shown
         several = len({len(row.records) for row in rows}) > 1
-        yield f"{view.columns[0].name}, {REGIMES[regime]}: mean, seconds relative to {first}, median hyper-parameters"
+        relative = f" seconds relative to {first}," if base else ""
+        yield f"{view.columns[0].name}, {REGIMES[regime]}: mean,{relative} median hyper-parameters"
         for row in rows:
             seconds = _seconds(row)
-            cost = times(seconds / base) if seconds and base else DASH
+            cost = "" if not base else f"  {times(seconds / base) if seconds else DASH}"
             of = f" ({counted(len(row.records), 'replicate')})" if several else ""
-            yield f"  {row.shown:<{width}}  {measured(row.cells[0])}{of}  {cost}  {', '.join(_values(row)) or row.gap}"
+            yield f"  {row.shown:<{width}}  {measured(row.cells[0])}{of}{cost}  {', '.join(_values(row)) or row.gap}"
         yield from _best_line(view)
 
 
