@@ -219,7 +219,8 @@ def lines(diff: FolderDiff) -> Iterator[str]:
         records = [record for how, record in diff.records if how == change]
         yield from _named(change, [f"{one.method.title}, seed {one.seed}, run {one.run_id}" for one in records])
     alone = by_key((_result(table), table.title) for table in diff.tables if not (table.before and table.after))
-    yield f"tables: {', '.join(f'{len(each)} {change}' for change, each in sorted(alone.items())) or 'the same'}"
+    if alone:
+        yield f"tables: {', '.join(f'{len(each)} {change}' for change, each in sorted(alone.items()))}"
     for result, each in sorted(alone.items()):
         yield from _named(result, each)
     for table in diff.tables:

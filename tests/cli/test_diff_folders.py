@@ -50,7 +50,7 @@ def test_an_empty_folder_is_one_without_results_yet(
     assert command("empty", folders[1]) == 1
     output = capsys.readouterr().out
     assert "before  empty: 0 records, 0 tables" in output
-    assert "temo/table1 at scale small: added\n  cells: 4 added\n" in output
+    assert "tables: 1 added\n  added: temo/table1 at scale small\n" in output
 
 
 @pytest.mark.parametrize("swapped", [False, True])

@@ -31,7 +31,7 @@ def test_it_can_be_parsed_and_names_what_exists(name: str, example: str) -> None
     given = context.params
     known = {
         "recipe": {*recipe_files(), None}, "like": {*recipe_files(), None}, "task": {*tasks, None},
-        "method": {*methods, "my-loss", "mine"}, "dataset": {*datasets},
+        "method": {*methods, "my-loss", "mine", "ours"}, "dataset": {*datasets},
     }  # fmt: skip
     for what, names in known.items():
         value = given.get(what)
