@@ -78,8 +78,8 @@ class StandIn(Part):
 
     protocol: str
     """The recipe's own."""
-    description: str
-    """What replaces the paper's data, in words."""
+    description: str = ""
+    """What replaces the paper's data or training, in words; without any, nothing does."""
 
 
 class Variant(Part):

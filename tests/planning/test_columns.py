@@ -28,3 +28,14 @@ def test_every_measure_that_is_missing_is_one_of_a_table() -> None:
     single = {name for recipe in recipe_names() for name in read_recipe(recipe).missing if "." in name} - protocols
     assert single
     assert single <= measures
+
+
+@pytest.mark.parametrize(
+    ("scale", "stands_in"), [("gpu", False), ("paper", False), ("features", True), ("cifar", True)]
+)
+def test_the_papers_own_data_is_no_stand_in(scale: str, stands_in: bool) -> None:
+    """The recipe names its protocol otherwise than the table, on the same data; one epoch of a small tower is one."""
+    table = read_table("dystress/table3")
+    columns = measured_columns(table, read_recipe(table.recipes[scale]))
+    assert columns.measures.keys() == {"cifar10", "cifar100"}
+    assert columns.stand_ins.keys() == (columns.measures.keys() if stands_in else set())
