@@ -25,7 +25,7 @@ from benchsuite.planning.recipe import recipe_name
 from benchsuite.records.checkpoints import EVERY, Every
 from benchsuite.records.environment import environment
 from benchsuite.records.names import WEIGHTS_FILE, stem
-from benchsuite.records.ranks import pack_ranks
+from benchsuite.records.ranks import NEAREST, pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Sidecar
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
@@ -37,6 +37,8 @@ from benchsuite.training.needs import reads_paraphrases
 from benchsuite.training.tracking import tracking
 
 TRAIN = "train"
+SHOWN = 0
+"""The seed whose single queries pages show: other runs keep their ranks alone, not what was nearest."""
 
 
 class Measured(NamedTuple):
@@ -99,7 +101,12 @@ def sealed(
 ) -> Measured:
     """The record of a finished training and of its scores, and the ranks that these follow from."""
     results = results_of(run.setup.protocols, scores, dataset)
-    ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
+    ranks = (
+        (f"{protocol}.{name}", each)
+        for protocol, found in scores.items()
+        for name, each in found.ranks.items()
+        if run.seed == SHOWN or not name.endswith(NEAREST)
+    )
     tuning = {"tuning_trials": run.tuned.trials} if run.tuned else {}
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
     record = Record.seal(

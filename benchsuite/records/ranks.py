@@ -25,8 +25,8 @@ from benchsuite.records.schema import Result, Sidecar
 Whole = NDArray[np.integer[Any]]
 NEAREST = "_nearest"
 """Behind the name of retrieval's ranks: for each query the wrong picture that is nearest, or whose caption is, counted
-from 1; any of several that are equally near. It is retrieved first where the rank is not 1. No number follows from it,
-and older files have none, nor have those of one picture.
+from 1; any of several that are equally near. It is retrieved first where the rank is not 1. No number follows from it:
+runs of the first seed alone have it, and those of one picture have none.
 """
 ARRAYS = 10_000
 """A file has no more."""

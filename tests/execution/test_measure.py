@@ -1,11 +1,13 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from benchsuite.data.prepared import Prepared
-from benchsuite.execution.measure import sizes_from, trained_under
+from benchsuite.execution.measure import measure, sizes_from, trained_under
 from benchsuite.planning.plan import Run
 from benchsuite.planning.resolve import resolve_method
+from benchsuite.records.ranks import open_ranks
 from benchsuite.setup import Schedule
 
 
@@ -25,3 +27,9 @@ def test_the_datas_cluster_sizes_are_for_methods_that_take_some_and_were_given_n
     assert sizes_from(prepared, resolve_method("mm-ts", {}, 1.0)) == {"cluster_sizes": (3, 5)}
     assert sizes_from(prepared, resolve_method("mm-ts", {"cluster_sizes": [1, 2]}, 1.0)) == {}
     assert sizes_from(prepared, resolve_method("infonce", {}, 1.0)) == {}
+
+
+def test_only_the_seed_that_pages_show_keeps_what_was_nearest(tiny_run: Callable[..., Run]) -> None:
+    for seed, kept in ((0, {"i2t", "t2i", "i2t_nearest", "t2i_nearest"}), (1, {"i2t", "t2i"})):
+        record, content = measure(tiny_run(seed=seed, steps=1))
+        assert {*open_ranks(Path(), content, record.results).of("retrieval")} == kept

@@ -217,4 +217,4 @@ def test_of_data_that_are_not_included_items_of_included_ones_are_shown(make_rec
     assert "24 of the items" in page.text
     assert "24 test items" not in page.text
     assert first[1] in page.text
-    assert "Emoji, features: Apache-2.0" in page.text
+    assert "Licence of Emoji, features: Apache-2.0" in page.text
