@@ -165,10 +165,9 @@ def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:
     once = {one.comparison: one for one in both}.values()
     for scale in dict.fromkeys(one.tuned.scale for one in both):
         counts = Counter(one.outcome for one in once if one.tuned.scale == scale)
-        again = sum(one.tuned.scale == scale for one in both) - counts.total()
-        yield f"scale {scale}: {_listed(counts)}" + f"; {again} more compare the same runs in another table" * bool(
-            again
-        )
+        repeated = sum(one.tuned.scale == scale for one in both) - counts.total()
+        more = f"; {repeated} more compare the same runs in another table" if repeated else ""
+        yield f"scale {scale}: {_listed(counts)}{more}"
 
 
 def again_lines(again: "Sequence[Again]") -> Iterator[str]:
