@@ -12,7 +12,7 @@ from benchsuite.errors import RecordError
 from benchsuite.records.requests import REGIMES
 
 Answer = Literal["agrees", "open", "contradicts", "not run"]
-ANSWERS: dict[Answer, str] = {
+ANSWER_MEANING: dict[Answer, str] = {
     "agrees": "the same sign, and its 95% interval excludes zero",
     "open": "its 95% interval holds zero",
     "contradicts": "the other sign, and its 95% interval excludes zero",

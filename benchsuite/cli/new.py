@@ -202,7 +202,7 @@ def write(folder: Path, files: dict[Path, str]) -> None:
     say(*(f"wrote {path}" for path in write_new(folder, files)))
 
 
-def run_tests(file: object) -> str:
+def run_tests(file: str) -> str:
     """What runs a file's tests, which takes a package that benchsuite does without."""
     return f"{'' if find_spec('pytest') else 'pip install pytest && '}python -m pytest {file}"
 

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from benchsuite import __version__
 from benchsuite.analysis.both_regimes import ELSE, MEANING, MISSED, SMALL
-from benchsuite.analysis.second_laboratory import ANSWERS
+from benchsuite.analysis.second_laboratory import ANSWER_MEANING
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
 from benchsuite.records.requests import REGIMES
@@ -55,7 +55,7 @@ def _environment() -> Environment:
     environment.filters |= {"aligned": aligned, "math": math, "paragraphs": paragraphs, "prose": prose, "typed": typed}
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.globals |= {
-        "ANSWERS": ANSWERS,
+        "ANSWER_MEANING": ANSWER_MEANING,
         "bar": bar,
         "claim_anchor": anchor,
         "claim_remark": remark,

@@ -156,6 +156,11 @@ class FolderDiff:
         )
         return [TableDiff(*at, a, b, [*self._runs(b)] if a and b else []) for at, a, b in _matched(old, new)]
 
+    @property
+    def shared(self) -> list[TableDiff]:
+        """Those that both folders have."""
+        return [table for table in self.tables if table.before and table.after]
+
     @cached_property
     def records(self) -> list[tuple[Literal["added", "removed", "changed"], Record]]:
         """Those that are not the same in both."""
@@ -170,8 +175,7 @@ class FolderDiff:
     @property
     def agrees(self) -> bool:
         """Whether there are tables in both folders, and all of them agree."""
-        both = [table for table in self.tables if table.before and table.after]
-        return bool(both) and all(table.agrees for table in both)
+        return bool(self.shared) and all(table.agrees for table in self.shared)
 
     def _runs(self, view: TableView) -> Iterator[Again]:
         for row in view.rows:
@@ -218,14 +222,14 @@ def lines(diff: FolderDiff) -> Iterator[str]:
     for change in sorted(changes.keys() - {"added"}):  # what should not happen by accident
         records = [record for how, record in diff.records if how == change]
         yield from _named(change, [f"{one.method.title}, seed {one.seed}, run {one.run_id}" for one in records])
-    alone = by_key((_result(table), table.title) for table in diff.tables if not (table.before and table.after))
+    alone = [table for table in diff.tables if not (table.before and table.after)]
+    by_word = sorted(by_key(("removed" if table.before else "added", table.title) for table in alone).items())
     if alone:
-        yield f"tables: {', '.join(f'{len(each)} {change}' for change, each in sorted(alone.items()))}"
-    for result, each in sorted(alone.items()):
-        yield from _named(result, each)
-    for table in diff.tables:
-        if table.before and table.after:
-            yield from _table(table)
+        yield f"tables: {', '.join(f'{len(each)} {word}' for word, each in by_word)}"
+    for word, each in by_word:
+        yield from _named(word, each)
+    for table in diff.shared:
+        yield from _table(table)
 
 
 def _named(change: str, each: Sequence[str]) -> Iterator[str]:
@@ -247,7 +251,7 @@ def _table(table: TableDiff) -> Iterator[str]:
     hows = Counter(cell.how for cell in table.cells)
     judged = [each for each in table.verdicts if each.judged]
     equal = sum(not run.moved for run in table.runs)
-    yield f"{table.title}: {_result(table)}"
+    yield f"{table.title}: {'agrees' if table.agrees else 'does not agree'}"
     yield f"  runs that both have: {len(table.runs)}, of which {equal} are equal in every digit"
     yield f"  verdicts that both have: {len(judged)}, of which {sum(each.same for each in judged)} are the same"
     yield f"  cells: {', '.join(f'{hows[how]} {how}' for how in HOWS if hows[how]) or 'none'}"
@@ -258,12 +262,6 @@ def _table(table: TableDiff) -> Iterator[str]:
     for each in table.verdicts:
         if not each.same:
             yield f"    {each.name}: {each.before or DASH} -> {each.after or DASH}"
-
-
-def _result(table: TableDiff) -> str:
-    if not (table.before and table.after):
-        return "removed" if table.before else "added"
-    return "agrees" if table.agrees else "does not agree"
 
 
 def _shown(cell: Cell | None) -> str:
