@@ -60,12 +60,10 @@ class ClaimLine:
         return ", ".join([self.view.asked.table, *(other.claim.table for other in self.others)])
 
     @property
-    def listed(self) -> bool:
-        """Whether it has a line on its paper's page, once tested: a headline claim, or one where exploration has
-        found something.
-        """
+    def found(self) -> bool:
+        """Whether exploration has found a difference."""
         rate = self.judged.verdict.false_discovery_rate
-        return self.claim.headline or rate is None or rate <= ALPHA
+        return rate is not None and rate <= ALPHA
 
     @property
     def also(self) -> str:

@@ -152,7 +152,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
     every = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     every.sort(key=lambda pair: not pair[1].claim.headline)
     tested = [pair for pair in every if pair[1].gain is not None]
-    listed = [pair for pair in tested if ClaimLine(*pair).listed]
+    listed = [(view, one) for view, one in tested if one.claim.headline]
     return {
         "claims": every,
         "statements": list(dict.fromkeys(said for _, one in every if (said := one.claim.said))),

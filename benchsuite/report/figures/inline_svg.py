@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from markupsafe import escape
 
+from benchsuite.canonical import short_digest
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.canvas import COLOURS, PAPER, QUIET, Look, Point, runs
 from benchsuite.report.figures.drawing import draw
@@ -18,7 +19,7 @@ from benchsuite.report.numbers import counted
 
 def svg(figure: Figure) -> str:
     """The figure for a page with `static/figures.css`, named and described for those who cannot see it."""
-    canvas = SvgCanvas(figure.id)
+    canvas = SvgCanvas(f"marks-{short_digest(figure.id)[:6]}")
     width, height = draw(figure, canvas)
     words = "".join(
         f"<{tag}>{escape(spelled(text))}</{tag}>" for tag, text in (("title", figure.title), ("desc", alt(figure)))
@@ -30,7 +31,7 @@ def svg(figure: Figure) -> str:
 class SvgCanvas:
     """Elements of SVG. By `static/figures.css` a path is quiet, 1 wide and not filled, unless it says so.
 
-    A figure's name is its own in a page: what is shown again and again is referred to by it.
+    What is shown again and again is referred to by a name, which is short and the figure's own in a page.
     """
 
     def __init__(self, name: str) -> None:
