@@ -156,7 +156,8 @@ def lines(audit: Audit) -> Iterator[str]:
     if audit.path.is_dir():
         yield f"manifest digest: {manifest_of(audit).digest}"
     count = len(audit.problems)
-    yield f"NOT verified: {count} problem{'s' * (count != 1)}." if count else "verified."
+    sound = "verified." if audit.records or audit.files else "nothing to verify: no record, no table, no trials."
+    yield f"NOT verified: {count} problem{'s' * (count != 1)}." if count else sound
     yield "This cannot check"
     yield from (f"  {limit}" for limit in CANNOT_CHECK)
 
