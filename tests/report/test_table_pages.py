@@ -94,7 +94,7 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     with_a_line = set(reasons.ids) & {anchor(one) for one in claims}
     assert with_a_line == {anchor(one) for one in claims if one.claim.headline}, "exploration has no verdict"
     explored = len([one for one in claims if one.gain is not None and not one.claim.headline])
-    assert f"{explored} more exploratory comparison" in reasons.text
+    assert f"{explored} exploratory comparison" in reasons.text
     shown = {row.key for row in measured.rows}
     headline = {(one.claim.row, one.claim.column.key) for one in claims if one.claim.headline}
     marked = [cell for cell in page.cells if cell.get("marks", "").strip()]
