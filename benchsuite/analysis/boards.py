@@ -180,11 +180,13 @@ def boards(records: Iterable[Record], views: Sequence[TableView] = ()) -> list[B
         lambda: defaultdict(dict)
     )
     first: dict[str, str] = {}
-    each = (one for record in records for one in of_each_search(record))
-    for record in sorted(each, key=lambda r: (r.method.name, r.method_id, r.seed, r.run_id)):
+    tables = {record.run_id for view in views for record in view.runs}
+    each = [one for record in records for one in of_each_search(record)]
+    each.sort(key=lambda record: (record.created, record.run_id), reverse=True)
+    # of several setups and of several runs of a seed first the one that a table shows, then the latest
+    for record in sorted(each, key=lambda r: (r.run_id not in tables, r.method.name, r.seed)):
         board = first.setdefault(record.setup.shared_id, record.setup_id)
         by_setup[board][record.configuration].setdefault(record.seed, record)
-    tables = {record.run_id for view in views for record in view.runs}
     outside = {
         setup_id: [record for runs in rows.values() for record in runs.values() if record.run_id not in tables]
         for setup_id, rows in by_setup.items()

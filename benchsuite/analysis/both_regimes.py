@@ -17,7 +17,8 @@ Outcome = Literal[
     "loss of tuning", "worse as printed", "worse", "not known",
 ]  # fmt: skip
 ELSE: dict[Outcome, Regime] = {
-    "gain at given values": "printed", "gain of tuning": "tuned", "gain when tuned": "printed",
+    "gain at given values": "printed", "gain of tuning": "tuned", "open when tuned": "tuned",
+    "gain when tuned": "printed",
 }  # fmt: skip
 """Of a gain in one comparison, the other one: where that is the opposite, it is said."""
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")

@@ -69,7 +69,7 @@ def _verdicts(first: Sequence[TableView], second: Sequence[TableView]) -> Iterat
     there = {view.asked.name: view for view in second}
     for view in first:
         other = there.get(view.asked.name)
-        if other and (shared := sorted({*view.asked.replicates} & {*other.asked.replicates})):
+        if other and (shared := sorted(_replicates(view) & _replicates(other))):
             which = ", ".join(map(str, shared))
             message = f"{view.asked.table}: replicates {which} of the second laboratory are the first one's"
             raise RecordError(f"{message}, so they confirm nothing. Run others there, as 100 to 109.")
@@ -79,6 +79,11 @@ def _verdicts(first: Sequence[TableView], second: Sequence[TableView]) -> Iterat
                 again = judged.get(one.claim.name)
                 gains = again.gains if again else None
                 yield one.comparison, Again(REGIMES[view.asked.regime], one, again, one.gains, gains)
+
+
+def _replicates(view: TableView) -> set[int]:
+    """Those that were asked for, and those of all runs that the table shows."""
+    return {*view.asked.replicates, *(record.seed for record in view.runs)}
 
 
 def _changes(first: Sequence[TableView], second: Sequence[TableView]) -> Iterator[tuple[Hashable, Again]]:

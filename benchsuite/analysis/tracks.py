@@ -16,8 +16,8 @@ from benchsuite.records.schema import Record
 from benchsuite.streams import numpy_stream
 
 RESAMPLINGS = 2000
-FEWEST = 3
-"""Methods below which there is no order to speak of."""
+FEWEST = 4
+"""Configurations below which there is no order to speak of: of three, chance gives the same order in one of six."""
 Configuration = tuple[str, bytes]
 """A method's title, and what identifies it on any track."""
 
@@ -43,11 +43,13 @@ class TrackAgreement:
 
     first: str
     second: str
-    backbone: str
+    towers: str
+    """Backbone, and what else the rows have in common: the paper's data, or the optimizer."""
     regime: str
     measure: str
     """Primary at both: "protocol.metric"."""
     methods: tuple[str, ...]
+    """A title for each configuration."""
     tau: float
     """Kendall's tau-b."""
     low: float
@@ -56,14 +58,15 @@ class TrackAgreement:
 
 
 def track_agreements(views: Sequence[TableView]) -> list[TrackAgreement]:
-    """For each two scales, regime, backbone and primary measure with at least three methods that both have."""
+    """For each two scales, regime, towers and primary measure with at least four configurations that both have."""
     orders: defaultdict[tuple[str, str, str], defaultdict[str, dict[Configuration, BySeed]]] = defaultdict(
         lambda: defaultdict(dict)
     )
     for view in views:
         for row in (row for row in view.rows if row.records):
             for measure, values in _primary_values(view, row.records):
-                place = orders[row.backbone, view.asked.regime, measure]
+                towers = ", ".join(filter(None, (row.backbone, row.variant)))
+                place = orders[towers, view.asked.regime, measure]
                 place[view.asked.scale].setdefault(_configuration(row.records[0]), values)
     return [agreement for place, scales in orders.items() for agreement in _agreements(*place, scales)]
 
@@ -71,8 +74,8 @@ def track_agreements(views: Sequence[TableView]) -> list[TrackAgreement]:
 def _primary_values(view: TableView, records: Sequence[Record]) -> Iterator[tuple[str, BySeed]]:
     for protocol, stated in view.setting.primary.items():
         measure = f"{protocol}.{stated.metric}"
-        found = {record.seed: record.value(measure) for record in records}
-        if values := {seed: value for seed, value in found.items() if value is not None}:
+        found = ((record.seed, record.value(measure)) for record in records)
+        if values := {seed: value for seed, value in found if value is not None}:
             yield measure, values
 
 
@@ -84,21 +87,27 @@ def _configuration(record: Record) -> Configuration:
 
 
 def _agreements(
-    backbone: str, regime: str, measure: str, scales: Mapping[str, Mapping[Configuration, BySeed]]
+    towers: str, regime: str, measure: str, scales: Mapping[str, Mapping[Configuration, BySeed]]
 ) -> Iterator[TrackAgreement]:
     for first, second in combinations(sorted(scales), 2):
         shared = sorted(scales[first].keys() & scales[second].keys())
         if len(shared) < FEWEST:
             continue
-        sides = [as_matrix([scales[scale][key] for key in shared])[0] for scale in (first, second)]  # [methods, seeds]
+        # [methods, seeds], of seeds that all methods have
+        sides = [as_matrix([scales[scale][key] for key in shared])[0] for scale in (first, second)]
+        sides = [values[:, ~np.isnan(values).any(axis=0)] for values in sides]
+        if not all(values.size for values in sides):
+            continue
         rng = numpy_stream(0, "agreement of tracks", first, second, measure)
         columns = [rng.integers(values.shape[1], size=(RESAMPLINGS, values.shape[1])) for values in sides]
         # means [resamplings, methods] over replicates drawn with replacement, the same ones for all methods
-        drawn = tau(*(np.nanmean(side[:, own], axis=2).T for side, own in zip(sides, columns, strict=True)))
-        (whole,) = tau(*(np.nanmean(values, axis=1)[None] for values in sides)).tolist()
+        drawn = tau(*(side[:, own].mean(axis=2).T for side, own in zip(sides, columns, strict=True)))
+        (whole,) = tau(*(values.mean(axis=1)[None] for values in sides)).tolist()
+        if np.isnan(whole):  # all means of a side are equal: no order
+            continue
         low, high = np.nanquantile(drawn, (0.025, 0.975)).tolist()
         methods = tuple(title for title, _ in shared)
-        yield TrackAgreement(first, second, backbone, regime, measure, methods, whole, low, high)
+        yield TrackAgreement(first, second, towers, regime, measure, methods, whole, low, high)
 
 
 def tau(first: Floats, second: Floats) -> Floats:

@@ -177,17 +177,17 @@ def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Fami
     parts = []
     if p is not None and p <= ALPHA:
         kind = "reproduced" if (pair.difference > 0) == (question.better == "higher") else "opposite"
+    half = math.inf if p is None else half_width(pair.sd or 0.0, pair.n, level)
+    stated = "the smallest difference of interest"
+    if question.interest and abs(pair.difference) + half <= question.interest:
+        small = "" if kind == "undecided" else "significant, but too small to matter: "
+        interval = _interval(pair.difference - half, pair.difference + half, unit)
+        within = f"{interval}, lies within ± {_amount(question.interest, unit)}, {stated}"
+        parts.append(f"{small}the {100 * (1 - level):.5g}% CI in the family, {within}")
+        kind = "equivalent"
     if p is not None and pair.sd:
-        confirmable, stated = half_width(pair.sd, pair.n, tested_at), "the smallest difference of interest"
-        half = half_width(pair.sd, pair.n, level)
         least = max(0.0, (question.interest or 0.0) - half)  # a smaller one is equivalent
-        confirmable = max(confirmable, least)
-        if question.interest and abs(pair.difference) + half <= question.interest:
-            small = "" if kind == "undecided" else "significant, but too small to matter: "
-            interval = _interval(pair.difference - half, pair.difference + half, unit)
-            within = f"{interval}, lies within ± {_amount(question.interest, unit)}, {stated}"
-            parts.append(f"{small}the {100 * (1 - level):.5g}% CI in the family, {within}")
-            kind = "equivalent"
+        confirmable = max(half_width(pair.sd, pair.n, tested_at), least)
         parts.append(f"smallest difference that could have been confirmed: {_amount(confirmable, unit)}")
         if question.published:
             chance = power(question.published, pair.sd, pair.n, level, least)

@@ -211,8 +211,8 @@ def _ends(pair: "Paired | None") -> list[float | None] | None:
 def agreement_line(found: "TrackAgreement") -> str:
     """How far two scales order their methods alike."""
     tau = f"Kendall's tau {found.tau:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
-    where = f"{found.first} and {found.second}, {found.backbone}, {found.measure}, {found.regime}"
-    return f"{where}: {tau} over {len(found.methods)} methods"
+    where = f"{found.first} and {found.second}, {found.towers}, {found.measure}, {found.regime}"
+    return f"{where}: {tau} over {len(found.methods)} configurations"
 
 
 def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from statistics import fmean, median
 
-from benchsuite.analysis.both_regimes import InBothRegimes
+from benchsuite.analysis.both_regimes import InBothRegimes, rate_alone
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
@@ -43,7 +43,8 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
         yield f"{first.claim.row[2]} against {first.claim.reference[2]}, {first.claim.column.name}:"
         yield from (f"  {REGIMES[regime]}: {answer(one)}" for regime, one in found.items())
         if found.keys() == REGIMES.keys():
-            both = InBothRegimes(found["printed"], found["tuned"])
+            alone = rate_alone(by_regime["tuned"], first.claim)
+            both = InBothRegimes(found["printed"], found["tuned"], rate_alone=alone)
             yield f"  so: {both.outcome}, {both.meaning}"
     if by_regime.keys() == {"printed"}:
         searched = "the learning rate alone was" if by_regime["printed"].asked.trials else "nothing was"
@@ -67,10 +68,9 @@ def answer(judged: JudgedClaim) -> str:
 
 def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:
     """A line a row and regime, the best of the last regime first: its mean, its cost, and its hyper-parameters."""
-    order = {row.key: row.cells[0].mean or 0.0 for view in by_regime.values() for row in view.rows}
-    lowest = next(iter(by_regime.values())).columns[0].better == "lower"
+    order = {row.key: _goodness(row, view) for view in by_regime.values() for row in view.rows}
     for regime, view in by_regime.items():
-        rows = sorted(view.rows, key=lambda row: order.get(row.key, 0.0), reverse=not lowest)
+        rows = sorted(view.rows, key=lambda row: order[row.key], reverse=True)
         base = _seconds(view.rows[0])
         width = max(len(row.shown) for row in rows)
         first = view.rows[0].shown
@@ -87,8 +87,13 @@ def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:
 
 def _best(rows: Iterable[TableRow], view: TableView) -> TableRow:
     """The row with the best mean on the first column."""
-    sign = -1 if view.columns[0].better == "lower" else 1
-    return max(rows, key=lambda row: -inf if (mean := row.cells[0].mean) is None else sign * mean)
+    return max(rows, key=lambda row: _goodness(row, view))
+
+
+def _goodness(row: TableRow, view: TableView) -> float:
+    """Its mean on the first column, turned where lower is better; without runs, behind all others."""
+    mean = row.cells[0].mean
+    return -inf if mean is None else -mean if view.columns[0].better == "lower" else mean
 
 
 def _best_line(view: TableView) -> Iterator[str]:

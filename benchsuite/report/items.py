@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchsuite.analysis.pairing import pairable
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
@@ -187,11 +188,11 @@ def values(leaderboard: Leaderboard, views: Sequence[TableView]) -> Mapping[str,
     files = {file.record.run_id: file.file for file in leaderboard.contents.files if file.record}
     asked = asked_of(views)
     cards = [describing(record) for _, cell, _ in asked for record in cell.records.values()]
-    singles = [single for one in asked if (single := _single(*one, files))]
+    singles = [single for one in asked if (single := _single(*one, views[-1].table.factors, files))]
     return {"view": views[-1], "singles": singles, "card": next(card for card in cards if card)}
 
 
-def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -> Single | None:
+def _single(claim: Claim, ours: Cell, theirs: Cell, factors: Sequence[str], files: Mapping[str, Path]) -> Single | None:
     protocol, _, metric = (ours.measure or "").rpartition(".")
     way, within = RECALL.fullmatch(metric).groups()  # type: ignore[union-attr]
     found = {}
@@ -200,7 +201,9 @@ def _single(claim: Claim, ours: Cell, theirs: Cell, files: Mapping[str, Path]) -
         return files[record.run_id].with_name(record.ranks.file)
 
     for seed in sorted(ours.records.keys() & theirs.records.keys()):
-        both = [cell.records[seed] for cell in (ours, theirs)]
+        both = ours.records[seed], theirs.records[seed]
+        if pairable(*both, factors):
+            continue
         if all(file_of(record).is_file() for record in both):  # of one that comes with benchsuite there may be none
             first, second = (_read(file_of(record), record, f"{protocol}.{way}") for record in both)
             found[seed] = first, second

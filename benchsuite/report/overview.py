@@ -238,9 +238,10 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
     regimes = Counter(view.asked.table for view in views)
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     alone = [(view, one) for view, one in claims if one.claim.headline and regimes[view.asked.table] == 1]
+    once = [each[0] for each in by_key((one.comparison, (view, one)) for view, one in alone).values()]
     data = Counter(view.setting.recipe.description.split(". ")[0].rstrip(".") for view in views)
     return Headlines(
-        scale, max(data, key=data.__getitem__, default=""), Origin.of(views), list(_fates(views)), forests(alone)
+        scale, max(data, key=data.__getitem__, default=""), Origin.of(views), list(_fates(views)), forests(once)
     )
 
 

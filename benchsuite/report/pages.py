@@ -19,7 +19,7 @@ from benchsuite.papers.schema import RowKey
 from benchsuite.records.requests import REGIMES
 from benchsuite.registry import datasets, methods, tasks
 from benchsuite.report import items, method_lines, method_page, track_page
-from benchsuite.report.claim_lines import ClaimLine, forests, matrix, untested
+from benchsuite.report.claim_lines import forests, matrix, untested
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures.from_table import table_figures

@@ -54,6 +54,21 @@ def test_a_setup_with_one_configuration_is_a_board_only_for_runs_of_no_table(mak
     assert boards(runs.values(), [shown(*runs.values())]) == []
 
 
+def test_of_two_runs_of_a_row_and_seed_a_board_shows_what_tables_show(make_runs: MakeRuns) -> None:
+    """That of the later search; elsewhere the later one, too."""
+    searched = TunedBy(trials=2, trial=0, score=0.5, digest="d", searched=["tau"])
+    early, late = (
+        make_runs("infonce", (tau,), tuned=searched, hyperparameters={"tau": tau}, created=f"2026-0{month}-01")
+        for month, tau in ((1, 0.2), (2, 0.1))
+    )
+    other = make_runs("ts", (0.3,))
+    every = [runs[0] for runs in (early, late, other)]
+    of_row = [boards(each, views) for each in (every, every[::-1]) for views in ((), [shown(late[0], other[0])])]
+    assert [next(row.record for row in one.rows if row.method == "infonce") for (one,) in of_row] == [late[0]] * 4
+    (one,) = boards(every, [shown(early[0])])
+    assert next(row.record for row in one.rows if row.method == "infonce") == early[0]
+
+
 def test_setups_are_never_mixed_and_those_with_most_runs_come_first(make_runs: MakeRuns) -> None:
     plain = make_runs()[0].setup
     other = plain.model_copy(update={"temperature_factor": 2.0})

@@ -1,5 +1,7 @@
 """What became of a gain, from the verdicts in both regimes."""
 
+from dataclasses import replace
+
 import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
 
@@ -83,6 +85,7 @@ def test_that_a_gain_is_gone_is_corrected_for_the_family(make_record: MakeRecord
         ("worse", "better", "gain when tuned", "; as printed, it is significantly worse"),
         ("same", "better", "gain when tuned", ""),
         ("worse", "same", "loss of tuning", ""),
+        ("better", "unsure", "open when tuned", ""),
     ],
 )
 def test_a_gain_in_one_comparison_that_is_a_loss_in_the_other_says_so(
@@ -90,6 +93,15 @@ def test_a_gain_in_one_comparison_that_is_a_loss_in_the_other_says_so(
 ) -> None:
     (both,) = judged(make_record, printed, tuned)
     assert (both.outcome, both.meaning) == (outcome, MEANING[outcome] + said)
+
+
+def test_a_gain_that_is_open_says_so_where_it_is_a_loss_once_tuned(make_record: MakeRecord) -> None:
+    """As with replicates that are not shared, of which no change is known."""
+    (both,) = judged(make_record, "better", "worse")
+    alone = replace(both, tuned=replace(both.tuned, verdict=replace(both.tuned.verdict, family=None)))
+    assert (alone.outcome, alone.meaning) == (
+        "open when tuned", MEANING["open when tuned"] + "; tuned, it is significantly worse"
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,10 @@ def test_the_same_runs_in_two_tables_are_asked_once(make_record: MakeRecord) -> 
 def test_replicates_of_the_first_confirm_nothing(make_record: MakeRecord) -> None:
     with pytest.raises(RecordError, match="p/t: replicates 2, 3 of the second laboratory"):
         replicated([made(make_record, LOW, HIGH)], [made(make_record, LOW, HIGH, first=2)])
+    other = made(make_record, LOW, HIGH)
+    asked = other.asked.model_copy(update={"replicates": [SECOND]})
+    with pytest.raises(RecordError, match="replicates 0, 1, 2, 3 of the second laboratory"):
+        replicated([made(make_record, LOW, HIGH)], [replace(other, asked=asked)])
 
 
 def test_a_comparison_is_the_same_in_tables_of_one_paper_alone(make_record: MakeRecord) -> None:

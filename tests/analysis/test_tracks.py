@@ -80,9 +80,9 @@ def test_a_method_that_trained_longer_is_another(make_record: MakeRecord) -> Non
     assert track_agreements([views[0], replace(views[1], rows=rows)]) == []
 
 
-def test_fewer_than_three_methods_have_no_order(make_record: MakeRecord) -> None:
+def test_fewer_than_four_configurations_have_no_order(make_record: MakeRecord) -> None:
     views = [ordered(make_record, scale, (0.1, 0.2, 0.3, 0.4), 0.01) for scale in ("small", "gpu")]
-    assert track_agreements([replace(views[0], rows=views[0].rows[:2]), views[1]]) == []
+    assert track_agreements([replace(views[0], rows=views[0].rows[:3]), views[1]]) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=7))
@@ -90,3 +90,40 @@ def test_tau_is_scipys(pairs: list[tuple[int, int]]) -> None:
     first, second = (np.array(side, float)[None] for side in zip(*pairs, strict=True))
     expected = kendalltau(first[0], second[0]).statistic
     assert tau(first, second)[0] == pytest.approx(expected, nan_ok=True)
+
+
+def test_rows_of_two_variants_are_not_in_one_order(make_record: MakeRecord) -> None:
+    views = [ordered(make_record, scale, (0.1, 0.2, 0.3, 0.4), 1e-4) for scale in ("small", "gpu")]
+    other = [replace(view, rows=[replace(row, variant="other") for row in view.rows]) for view in views]
+    apart = [replace(one, rows=[*one.rows[:2], *two.rows[2:]]) for one, two in zip(views, other, strict=True)]
+    assert track_agreements(apart) == []
+    (found,) = track_agreements(other)
+    assert found.towers == f"{views[0].rows[0].backbone}, other"
+
+
+def test_an_order_is_of_seeds_that_all_rows_have(make_record: MakeRecord) -> None:
+    views = [ordered(make_record, scale, (0.1, 0.2, 0.3, 0.4), 1e-4) for scale in ("small", "gpu")]
+    (first, *others) = views[0].rows
+    late = [replace(views[0], rows=[replace(first, records=first.records[-1:]), *others]), views[1]]
+    (found,) = track_agreements(late)
+    assert found.tau == found.low == found.high == 1.0
+    none = [
+        replace(
+            views[0],
+            rows=[
+                replace(first, records=first.records[-1:]),
+                replace(others[0], records=others[0].records[:1]),
+                *others[1:],
+            ],
+        ),
+        views[1],
+    ]
+    assert track_agreements(none) == []
+
+
+def test_equal_means_have_no_order(make_record: MakeRecord) -> None:
+    views = [
+        ordered(make_record, "small", (0.2, 0.2, 0.2, 0.2), 0.0),
+        ordered(make_record, "gpu", (0.1, 0.2, 0.3, 0.4), 0.0),
+    ]
+    assert track_agreements(views) == []

@@ -106,9 +106,16 @@ def test_equivalent_is_within_the_smallest_difference_of_interest(size: int, els
     assert judge(replace(NEAR, interest=reach - 1e-9), size).kind == else_kind, "the interval reaches beyond it"
 
 
-def test_without_a_stated_difference_or_a_spread_nothing_is_equivalent() -> None:
-    same = ClaimQuestion(row(0.5), row(0.5), interest=0.1)
-    assert judge(same).kind == "undecided"
+@pytest.mark.parametrize(("by", "kind"), [(0.0, "equivalent"), (0.0625, "equivalent"), (0.125, "reproduced")])
+def test_without_a_spread_the_difference_itself_is_within_or_beyond(by: float, kind: str) -> None:
+    six = ClaimQuestion(dict.fromkeys(range(6), 0.5 + by), dict.fromkeys(range(6), 0.5), interest=0.1)
+    assert judge(six).kind == kind
+    nearly = replace(six, ours={seed: value + 1e-7 * seed for seed, value in six.ours.items()})
+    assert judge(nearly).kind == kind, "as with a spread that is next to none"
+
+
+def test_without_a_stated_difference_or_with_two_seeds_nothing_is_equivalent() -> None:
+    assert judge(ClaimQuestion(row(0.5), row(0.5))).kind == "undecided"
     two = ClaimQuestion({0: 0.5, 1: 0.501}, {0: 0.5, 1: 0.5}, interest=0.5)
     assert judge(two).kind == "undecided"
 

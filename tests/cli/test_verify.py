@@ -25,9 +25,7 @@ def test_sound_records_are_verified_with_what_that_cannot_prove(
     assert "cannot check\n  that a run happened" in told
 
 
-def test_a_folder_without_any_record_is_not_called_verified(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_any_record_is_not_called_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(str(tmp_path)) == 0
     told = capsys.readouterr().out
     assert "\nnothing to verify: " in told

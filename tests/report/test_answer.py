@@ -8,7 +8,7 @@ import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.table_view import TableView
-from benchsuite.records.schema import Sidecar
+from benchsuite.records.schema import Sidecar, TunedBy
 from benchsuite.records.shipped import shipped_digests
 from benchsuite.report.answer import answer_lines, latex_rows, run_lines
 
@@ -89,6 +89,21 @@ def test_the_run_to_take_is_that_of_the_first_replicate(make_record: MakeRecord)
     bare = view(make_record, table(*TWO), {"old": LOW, "ours": HIGH})
     assert len([*run_lines(bare, Path("else"))]) == 1, "no command that would be refused"
     assert not [*run_lines(view(make_record, table(*TWO), {}), Path("else"))]
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_a_row_without_runs_is_behind_all_others(better: str, make_record: MakeRecord) -> None:
+    made = table(*TWO, row("none", 11), claims=[HEADLINE], column={"better": better})
+    lines = [*answer_lines([view(make_record, made, {"old": LOW, "ours": HIGH})])]
+    order = [line.split()[0] for line in lines if line.startswith(("  old ", "  ours ", "  none "))]
+    assert order == (["ours", "old", "none"] if better == "higher" else ["old", "ours", "none"])
+
+
+def test_a_gain_of_rows_that_search_the_rate_alone_is_one_at_given_values(make_record: MakeRecord) -> None:
+    made, values = table(*TWO, claims=[HEADLINE]), {"old": LOW, "ours": HIGH}
+    found = {label: {"tuned": TunedBy(trials=16, trial=0, score=0.5, digest="d")} for label in values}
+    views = [view(make_record, made, values, regime="printed"), view(make_record, made, values, found, regime="tuned")]
+    assert any(line.startswith("  so: gain at given values") for line in answer_lines(views))
 
 
 def test_latex_has_a_row_a_method_and_regime(views: list[TableView]) -> None:

@@ -255,6 +255,8 @@ def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_r
     assert [*outcome_lines([*in_both_regimes([*alike, *other])])] == [
         "scale small: 1 robust gain; 1 more compare the same runs in another table"
     ]
+    (group,) = headlines(leaderboard([alike[0], other[0]]))
+    assert group.outcomes == {"reproduced": 1}, "in one regime alone, too"
     (group,) = headlines(leaderboard([*alike, *both("u", claimed.HIGH, "IN-1k")]))
     assert group.outcomes == {"robust gain": 1}, "another column, with the same stand-in"
     better = both("u", [value + 0.01 for value in claimed.HIGH])

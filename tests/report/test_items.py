@@ -87,6 +87,20 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     assert asked == [(*reversed(KNOWN[3]), ("9", None), ("1", None))], "a caption asks"
 
 
+def test_seeds_whose_runs_may_not_be_paired_are_left_out(board: Callable[..., Leaderboard]) -> None:
+    made = board()
+    (view,) = made.views
+    (first, *others) = view.rows
+    other = [
+        r.model_copy(update={"digests": {**r.digests, "batches": "others"}}) if r.seed == 1 else r
+        for r in first.records
+    ]
+    cells = [replace(cell, records={r.seed: r for r in other}) for cell in first.cells]
+    apart = replace(view, rows=[replace(first, records=other, cells=cells), *others])
+    (single,) = items.values(replace(made, views=[apart]), [apart])["singles"]
+    assert [*single.found] == [0]
+
+
 def test_what_was_retrieved_first_is_told_where_records_know_it(board: Callable[..., Leaderboard]) -> None:
     (single,) = told(made := board(nearest=True))["singles"]
     assert single.alone[1] == [(*KNOWN[3], ("9", KNOWN[10][::-1]), ("1", KNOWN[12][::-1]))]
