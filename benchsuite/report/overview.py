@@ -63,11 +63,13 @@ class Overview:
     boards: Sequence[Board]
     """Those on real data first."""
     lines: Sequence[OverviewLine]
+    decisive: Sequence[Board]
+    """Boards that put methods in order: on real data if there are any, and of these where the reference was tuned."""
 
     @property
     def answer(self) -> str:
-        """Which methods are ahead of the reference, on real data if there is any."""
-        shown = [board for board in self.boards if self.data[board.setup_id] == REAL] or self.boards
+        """Which methods are ahead of the reference."""
+        shown = self.decisive
         wins, others = [], 0
         for line in self.lines:
             found = [one.outcome for board in shown if (one := line.found.get(board.setup_id))]
@@ -75,7 +77,8 @@ class Overview:
                 others += 1
                 if "better" in found:
                     wins.append(f"{line.title} (on {found.count('better')} of {counted(len(found), 'board')})")
-        where = f"On {self.data[shown[0].setup_id]}"
+        tuned = ", tuned," if any(all_tuned(row) for row in shown[0].rows) else ""
+        where = f"On {self.data[shown[0].setup_id]}{tuned}"
         if not wins:
             return f"{where} none of {counted(others, 'method')} is ahead of {self.reference} on any board."
         verb = "is" if len(wins) == 1 else "are"
@@ -121,17 +124,19 @@ def overviews(leaderboard: Leaderboard) -> list[Overview]:
     for boards in by_key((board.setup.towers, board) for board in compared).values():
         real = {board.setup_id for board in boards if data_of(board.rows[0].record) == REAL}
         real_first = sorted(boards, key=lambda board: board.setup_id not in real)
-        title = leaderboard.comparisons[boards[0].setup_id][0].reference.record.method.title
+        references = {board.setup_id: leaderboard.comparisons[board.setup_id][0].reference for board in boards}
+        title = references[boards[0].setup_id].record.method.title
         if len(boards) > 1:
-            lines = _lines(leaderboard, real_first, real)
+            decisive = {setup for setup in real if all_tuned(references[setup])} or real or references.keys()
+            lines = _lines(leaderboard, real_first, decisive)
             shown = [board for board in real_first if any(board.setup_id in line.found for line in lines)]
-            found.append(Overview(title, shown, lines))
+            found.append(Overview(title, shown, lines, [board for board in shown if board.setup_id in decisive]))
     return found
 
 
-def _lines(leaderboard: Leaderboard, boards: Sequence[Board], real: Container[str]) -> list[OverviewLine]:
-    """Methods by how often they are ahead, on real data first, then by title; the reference that trained longer is one
-    of them.
+def _lines(leaderboard: Leaderboard, boards: Sequence[Board], decisive: Container[str]) -> list[OverviewLine]:
+    """Methods by how often they are ahead, on decisive boards first, then by title; the reference that trained longer
+    is one of them.
     """
     every = [one for board in boards for one in first_measures(leaderboard.comparisons[board.setup_id])]
     others = [one for one in every if one.row.method != one.reference.method or one.row.longer != 1]
@@ -142,7 +147,7 @@ def _lines(leaderboard: Leaderboard, boards: Sequence[Board], real: Container[st
         costs = cost_range(leaderboard.costs, found.values())
         title = shown.label if longer != 1 else shown.record.method.title
         lines.append(OverviewLine(method, title, found, costs[1] if costs else None))
-    return sorted(lines, key=lambda line: (-line.ahead(real), -line.ahead(line.found), line.title.casefold()))
+    return sorted(lines, key=lambda line: (-line.ahead(decisive), -line.ahead(line.found), line.title.casefold()))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class FolderManifest(Part):
     file_format: Literal[2] = 2
     files: dict[str, str]
     """By path: the digest of a record, which covers its ranks, and the SHA-256 of a request, a stored table or recipe,
-    trials or an evaluation."""
+    or trials."""
 
     @classmethod
     def of(cls, records: Mapping[str, Record], files: Mapping[str, str] = NOTHING) -> Self:

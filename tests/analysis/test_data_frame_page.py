@@ -33,9 +33,12 @@ def make(make_record: MakeRecord) -> MakeRecord:
 
 
 def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents")
+    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents", regime="tuned")
     monkeypatch.chdir(tmp_path)
-    write_trials(tmp_path / "results" / TRIALS / "latents-pairs.parquet", trials_file({"temo": 0.5, "infonce": 0.5}))
+    recipes = ("emoji-pairs", "latents-pairs")
+    for recipe in recipes:
+        made = trials_file({"temo": 0.5, "infonce": 0.5}, recipe=recipe)
+        write_trials(tmp_path / "results" / TRIALS / f"{recipe}.parquet", made)
     load, *questions = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names: dict[str, Any] = {}
     exec(load, names)
@@ -44,7 +47,9 @@ def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monke
     assert best["count"].to_dict() == {("RN50", "InfoNCE"): 4, ("RN50", "TeMo"): 4}
     assert gap.tolist() == [0.5]
     assert furthest.row.tolist() == ["InfoNCE", "TeMo", "InfoNCE"]
-    assert sorted(tuned.index) == [("RN50", name, "{}", 1.0, "tuned", 0) for name in ("infonce", "temo")]
+    assert sorted(tuned.index) == [
+        (recipe, "RN50", name, "{}", 1.0, "tuned", 0) for recipe in recipes for name in ("infonce", "temo")
+    ]
     assert (tuned.gain > 0).all()
     assert tuned.hp_tau.notna().all()
     assert {"i2t_r1", "t2i_r10", "r_mean", "gap", "uniformity_w2"} < {*scores}

@@ -315,6 +315,24 @@ def test_a_line_says_where_the_table_contradicts_the_text_and_names_the_method_o
     assert ClaimLine(replace(worse, rows=own), replace(line(worse).judged, claim=named)).method == ""
 
 
+def test_which_method_is_ahead_is_said_of_boards_whose_reference_was_tuned(make_runs: MakeRuns) -> None:
+    near, far = (0.5, 0.51, 0.52, 0.53), (0.7, 0.712, 0.72, 0.735)
+    plain = make_runs()[0].setup
+    real = [plain.model_copy(update={"data": plain.data.model_copy(update={"name": n})}) for n in ("cifar10", "emoji")]
+    found = TunedBy(trials=16, trial=0, score=0.5, digest="d", searched=["tau"])
+    runs = [
+        make_runs("infonce", near, setup=real[0]), make_runs("temo", far, setup=real[0]),
+        make_runs("infonce", near, setup=real[1], tuned=found), make_runs("temo", near, setup=real[1], tuned=found),
+        make_runs("ts", far, setup=real[1], tuned=found),
+    ]  # fmt: skip
+    (tuned,) = overviews(leaderboard([], [record for one in runs for record in one.values()]))
+    assert tuned.answer.startswith("On real data, tuned, 1 of 2 methods is ahead of InfoNCE: TS (on 1 of 1 board)")
+    assert [line.title for line in tuned.lines] == ["TS", "TeMo"]
+    bare = [*runs[:2], make_runs("infonce", near), make_runs("temo", near)]
+    (untuned,) = overviews(leaderboard([], [record for one in bare for record in one.values()]))
+    assert untuned.answer.startswith("On real data 1 of 1 method is ahead of InfoNCE: TeMo")
+
+
 def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_runs: MakeRuns) -> None:
     near, far = (0.5, 0.51, 0.52, 0.53), (0.7, 0.712, 0.72, 0.735)
     real = make_runs()[0].setup
@@ -358,7 +376,7 @@ def test_who_asks_for_a_loss_reads_first_what_is_ahead_on_real_data_and_what_sea
         for method, values in (("infonce", near), ("temo", far), ("ts", near))
     ]
     home = words(pages(leaderboard([], [record for runs in several for record in runs.values()]))["index"])
-    assert "On real data 1 of 2 methods is ahead of InfoNCE: TeMo (on 1 of 1 board). No other is shown" in home
+    assert "On real data, tuned, 1 of 2 methods is ahead of InfoNCE: TeMo (on 1 of 1 board). No other is shown" in home
     assert "the searches of InfoNCE chose tau from 0.04 to 0.04." in home
 
 
