@@ -188,7 +188,7 @@ def _tree(file: Path) -> ast.Module:
 
 @lru_cache(maxsize=256)
 def _parsed(file: Path, changed: int) -> ast.Module:
-    return ast.parse(file.read_text("utf-8"), str(file))
+    return ast.parse(file.read_text("utf-8-sig"), str(file))
 
 
 def _literal(value: ast.expr) -> Any:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 def class_sizes(largest: int, classes: int, imbalance: float) -> list[int]:
     """n_c = floor(largest * imbalance^(-c / (C - 1))): class 0 keeps all, the last one a share of 1 / imbalance."""
-    return [int(largest * (1 / imbalance) ** (c / (classes - 1.0))) for c in range(classes)]
+    return [int(largest * (1 / imbalance) ** (c / max(1.0, classes - 1.0))) for c in range(classes)]
 
 
 def long_tailed(labels: NDArray[np.int64], imbalance: float, seed: int = 0) -> NDArray[np.int64]:

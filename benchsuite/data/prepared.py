@@ -1,7 +1,7 @@
 """What is computed once for a training set and cached: clusters of its captions, and frozen experts' embeddings."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, repeat, tee
 from pathlib import Path
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
 from benchsuite.data.cached import made_once
-from benchsuite.data.embeddings import Embedded, Matrix, create_embedding
+from benchsuite.data.embeddings import Embedded, Embedding, Matrix, create_embedding
+from benchsuite.data.readers.files import files_under, stamp
 from benchsuite.data.readers.images import stills
 from benchsuite.errors import UsageError, require_known
 from benchsuite.paths import cache
@@ -59,7 +60,8 @@ def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np
     """Each image's cluster, and how many images each cluster has."""
     ids = labelled_clusters(settings, split)
     if ids is None:
-        key = {"clusters": settings.model_dump(mode="json")}
+        by = create_embedding(settings.embedding, **settings.options)
+        key = {"clusters": settings.model_dump(mode="json"), "embedding": identity(by)}
         ids = cached_rows(key, setup, split, lambda: _k_means(settings, setup, split), np.int64)[:, 0]
     return ids, tuple(int(n) for n in np.bincount(ids))
 
@@ -107,8 +109,15 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> Matrix:
         lists, counted = tee(split.captions_for(f"embedding {expert.embedding} of texts"))
         return _means(embedding.texts(chain.from_iterable(lists)), map(len, counted))
 
-    key = {"embedding": expert.embedding, "options": embedding.options(), "side": side}
+    key = {"embedding": identity(embedding), "side": side}
     return cached_rows(key, setup, split, rows, np.float32)
+
+
+def identity(embedding: Embedding) -> Sequence[object]:
+    """What decides its rows: its version, its options, and the files of a folder that an option names."""
+    options = embedding.options()
+    folders = [Path(value) for value in options.values() if isinstance(value, str) and value and Path(value).is_dir()]
+    return [embedding.card.name, embedding.card.version, options, [stamp(files_under(folder)) for folder in folders]]
 
 
 def _means(made: Embedded, counts: Iterator[int]) -> Iterator[Matrix]:

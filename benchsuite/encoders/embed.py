@@ -24,7 +24,7 @@ from benchsuite.errors import RunError, UnknownError, UsageError
 from benchsuite.files import BusyError, locked, require_writable, write_whole
 from benchsuite.models.asked import asked
 from benchsuite.models.frozen import FrozenImages, FrozenTexts
-from benchsuite.planning.data_folders import open_dataset, resolve_data
+from benchsuite.planning.data_folders import open_dataset, read_as, resolve_data
 from benchsuite.registry import datasets
 from benchsuite.setup import Data, differences
 
@@ -58,8 +58,10 @@ def embed(wanted: Wanted, watch: Watch = lambda split, done, total: None) -> Emb
     text = asked(wanted.text, "transformers", wanted.untrained, "--text")
     _require_embeddable(wanted.dataset)
     images = FrozenImages(image)
-    sizes = {field.name for field in datasets.card(wanted.dataset).fields} & {"size", "pixels"}
-    own = {f"{wanted.dataset}.{name}": str(images.size) for name in sizes}  # unless another one is asked for
+    has_pixels = any(field.name == "pixels" for field in datasets.card(wanted.dataset).fields)
+    pixels = {"pixels": images.size} if has_pixels else {}
+    as_taken = {**read_as(wanted.dataset, images.size, images.fit), **pixels}
+    own = {f"{wanted.dataset}.{name}": str(value) for name, value in as_taken.items()}  # unless another is asked for
     data = resolve_data(Data(name=wanted.dataset), own | wanted.folders)
     dataset = open_dataset(data)
     known = dataset.manifest().splits
@@ -72,6 +74,7 @@ def embed(wanted: Wanted, watch: Watch = lambda split, done, total: None) -> Emb
         version=data.version or 0,
         options={**data.options, **data.apart},
         digest=data.digest or "",
+        paraphrases=data.paraphrases,
         image=images.about,
         text=texts.about,
         dtype=wanted.dtype,

@@ -24,6 +24,8 @@ from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 BLOCK = 512
+SMALL = 1 / 80
+"""A temperature below which exp(1 / temperature) comes near the largest float."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,9 @@ def vote_ranks(
     ranks, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
     for start in range(0, len(queries), block):
         near = (queries[start : start + block] @ bank.T).topk(min(k, len(bank)), dim=1)
-        weights = (near.values / temperature).exp()
+        # of small temperatures by the nearest's vote, as exp(1 / temperature) would overflow
+        shift = near.values[:, :1] if temperature < SMALL else 0.0
+        weights = ((near.values - shift) / temperature).exp()
         ranks.append(_rank_of_truth(weights, labels[near.indices], truth[start : start + block], classes))
     return torch.cat(ranks).numpy().astype(np.int32)
 

@@ -16,6 +16,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.real import clip_benchmark as ours
 from benchsuite.errors import UsageError
+from benchsuite.planning.data_folders import read_as
 
 FOLDERS = ["AnnualCrop", "Forest", "HerbaceousVegetation", "Highway", "Industrial", "Pasture"]
 FOLDERS += ["PermanentCrop", "Residential", "River", "SeaLake"]
@@ -165,6 +166,17 @@ def test_several_labels_are_read_as_the_library_reads_them(tmp_path: Path) -> No
     assert [sorted({*own} - {-1}) for own in split.labels["class"].tolist()] == [[*np.flatnonzero(x)] for x in labels]
     assert [*data.class_names["class"]] == theirs.classes
     assert not split.captions
+
+
+def test_classes_of_several_labels_are_in_the_digest_and_pictures_may_be_squashed(tmp_path: Path) -> None:
+    told: list[list[object]] = [[[1, 0], [0, 1]]]
+    for name, classes in (("one", "red\nblue"), ("two", "blue\nred")):
+        write_webdataset(tmp_path / name / "wds_tiny", told, classes, kind="multilabel")
+    one, two = (create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path / n)) for n in ("one", "two"))
+    assert one.manifest().digest != two.manifest().digest
+    squashed = create_dataset("clip-benchmark", dataset="wds/tiny", folder=str(tmp_path / "one"), fit="squash")
+    assert squashed._listed.fit == "squash"
+    assert read_as("clip-benchmark", 224, "squash") == {"size": 224, "fit": "squash"}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from support.real_files import image_files, png
 from benchsuite.data import prepared
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
+from benchsuite.data.embeddings.encoders import TfidfSvd
 from benchsuite.data.prepared import Prepared
 from benchsuite.data.readers.images import LazyClips, LazyImages
 from benchsuite.data.vectors import Rows, VectorLists
@@ -80,6 +81,16 @@ def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     again = prepare(request, split())
     assert again.digests() == before.digests()
     assert before.digests().keys() == {"clusters", "text_expert"}
+
+
+def test_a_new_version_of_an_embedding_is_not_the_cached_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = setup("versions", Clusters(k=3), Experts(text=Expert(embedding="tfidf-svd")))
+    before = prepare(request, split())
+    card = dataclasses.replace(TfidfSvd.card, about={**TfidfSvd.card.about, "version": 2})
+    monkeypatch.setattr(TfidfSvd, "card", card)
+    monkeypatch.setattr(TfidfSvd, "texts", lambda self, texts: np.eye(len(list(texts)), dtype=np.float32))
+    after = prepare(request, split())
+    assert not {*before.digests().values()} & {*after.digests().values()}
 
 
 def test_another_split_of_the_same_data_is_prepared_anew() -> None:

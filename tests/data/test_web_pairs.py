@@ -170,6 +170,9 @@ def samples(**members: bytes) -> dict[str, dict[str, bytes]]:
         ({"jpg": b"x", "json": b'{"caption": null}'}, r"a\.tar, 1: an image without a caption"),
         ({"jpg": b"x", "json": b"{"}, r"a\.tar, 1\.json: not valid JSON"),
         ({"jpg": b"x", "txt": b"\xff\xfe"}, r"a\.tar: not a complete tar file"),
+        ({"jpg": b"x", "png": b"x", "txt": b"a"}, r"a\.tar: .*1 has two members .png, or two images"),
+        ({"jpg": b"x", "txt": b"a", "TXT": b"b"}, r"a\.tar: .*1 has two members .txt"),
+        ({"jpg": b"x", "json": b'{"caption": ["a", "b"]}'}, r"a\.tar: .*caption of 1.json is no text but a list"),
     ],
 )
 def test_wrong_samples_are_refused_by_shard_and_key(tmp_path: Path, members: dict[str, bytes], told: str) -> None:

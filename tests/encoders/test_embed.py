@@ -50,6 +50,7 @@ class Images:
     """The grey, and ones."""
 
     size = 4
+    fit = "crop"
     calls = 0
 
     def __init__(self, asked: Any) -> None:

@@ -201,10 +201,14 @@ def classes_of(splits: Mapping[str, Any], column: str, names: Sequence[str], whe
     """Classes of a column: named by the option, by the library's ClassLabel, or by the values in sorted order."""
     import datasets
 
-    feature = next(iter(splits.values())).features[column]
+    features = {split: rows.features[column] for split, rows in splits.items()}
+    (first, feature), *others = features.items()
+    if other := next((split for split, own in others if own != feature), None):
+        raise UsageError(f"{where}: column {column} is of other classes in split {other} than in split {first}.")
     labelled = isinstance(feature, datasets.ClassLabel)
     values = {split: list(rows[column]) for split, rows in splits.items()}
-    missing = (None, -1) if labelled else (None,)
+    missing = (None, -1) if labelled else (None, "")
+    values = {s: [v.strip() if isinstance(v, str) else v for v in own] for s, own in values.items()}
     present = {split: own for split, own in values.items() if any(value not in missing for value in own)}
     for split, own in present.items():
         if wrong := [i for i, v in enumerate(own) if v in missing or not isinstance(v, str | int)]:

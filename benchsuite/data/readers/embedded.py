@@ -56,6 +56,8 @@ class Request(Part):
     options: dict[str, Any]
     digest: str
     """The dataset's own."""
+    paraphrases: str | None = None
+    """Their digest, if the dataset has one of them apart."""
     image: Encoder
     text: Encoder
     dtype: Literal["float16", "float32"]

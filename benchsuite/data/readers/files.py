@@ -1,7 +1,8 @@
 """Folders of files: required files, text and JSON, and digests of what the files hold."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,12 @@ def require_file(path: Path, layout: str) -> Path:
     return path
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The file's text, or an error that names the file."""
+def read_text(path: Path, encoding: str = "utf-8", lines: bool = True) -> str:
+    """The file's text, or an error that names the file; with `lines`, each end of a line is a line feed."""
     try:
         require_regular(path)
-        return path.read_text(encoding)
+        with path.open(encoding=encoding, newline=None if lines else "") as stream:
+            return stream.read()
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not {encoding} text (byte {error.start}).") from error
     except OSError as error:
@@ -56,7 +58,7 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
 
 def read_json(path: Path) -> Any:
     """The file's content, or an error that names the file."""
-    return json_of(read_text(path), str(path))
+    return json_of(read_text(path, "utf-8-sig"), str(path))
 
 
 def json_of(text: str, where: str) -> Any:
@@ -70,9 +72,19 @@ def json_of(text: str, where: str) -> Any:
 
 
 def files_under(folder: Path) -> dict[str, Path]:
-    """All files under a folder by relative name, without hidden ones."""
-    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
-    return {name: path for name, path in files.items() if not any(part[0] == "." for part in name.split("/"))}
+    """All files under a folder by relative name, without hidden ones. Links are followed, but not back up."""
+    return {path.relative_to(folder).as_posix(): path for path in sorted(_under(folder, frozenset()))}
+
+
+def _under(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
+    if (here := folder.resolve()) in above or not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name[0] != "." and entry.is_dir():
+                yield from _under(folder / entry.name, above | {here})
+            elif entry.name[0] != "." and entry.is_file():
+                yield folder / entry.name
 
 
 def stamp(files: Mapping[str, Path]) -> str:

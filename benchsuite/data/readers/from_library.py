@@ -100,12 +100,14 @@ class FromLibrary(Indexed):
         (image,), root = columns["image"], self._root if self._root.is_dir() else None
         pictures = {s: Pictures.of(rows, image, root, f"{where}, split {s}") for s, rows in sources.items()}
         outside = {str(file): file for own in pictures.values() for file in own.outside()}
+        if CLASS in columns.get("label", ())[1:]:
+            raise UsageError(f'{where}: a further set of classes cannot be of a column "{CLASS}": name it first.')
         sets = {CLASS if i == 0 else column: column for i, column in enumerate(columns.get("label", ()))}
         classes = {
             name: classes_of(sources, column, wanted.names if name == CLASS else (), where)
             for name, column in sets.items()
         }
-        digests = kept_digests(pictures, {**self._files, **outside}, where)
+        digests = kept_digests(pictures, {**self._files, **outside}, self.options().get("config", ""), where)
         parts = {
             role: part
             for role, source in named.items()
@@ -146,8 +148,14 @@ def named_splits(splits: Mapping[str, Any], wanted: Mapping[str, str], where: st
     for role, name in wanted.items():
         if name not in ("", NONE) and name not in splits:
             raise UnknownError("split", name, splits, f"{where}, {role}: ")
-    given = {role: name or role for role, name in wanted.items() if name != NONE}
-    named = {role: name for role, name in given.items() if name in splits}
+    chosen = {role: name for role, name in wanted.items() if name not in ("", NONE)}
+    if twice := [role for role, name in chosen.items() if [*chosen.values()].count(name) > 1]:
+        raise UsageError(
+            f"{where}: {' and '.join(twice)} are both {chosen[twice[0]]}; no picture may be in two splits."
+        )
+    # a split that another of ours takes by its name is not ours of that name, too
+    own = {role: role for role, name in wanted.items() if not name and role not in chosen.values()}
+    named = {role: name for role, name in {**own, **chosen}.items() if name in splits}
     if not named and len(splits) == 1:
         named = {"train": next(iter(splits))}
     if not named:
@@ -155,11 +163,13 @@ def named_splits(splits: Mapping[str, Any], wanted: Mapping[str, str], where: st
     return named
 
 
-def kept_digests(pictures: Mapping[str, Pictures], files: Mapping[str, Path], where: str) -> dict[str, Digests]:
-    """SHA-256 of each row's picture, [N, 32]. They are kept, as other options leave them as they are."""
+def kept_digests(
+    pictures: Mapping[str, Pictures], files: Mapping[str, Path], config: str, where: str
+) -> dict[str, Digests]:
+    """SHA-256 of each row's picture, [N, 32]. They are kept: no option but the configuration changes them."""
     columns = sorted((source, own.column) for source, own in pictures.items())
     size = sum(file.stat().st_size for file in files.values())
-    place = cache() / "own" / short_digest([VERSION, stamp(files), columns])
+    place = cache() / "own" / short_digest([VERSION, stamp(files), config, columns])
     kept = made_once(place, lambda draft: save(digests_of(pictures, where, size), draft))
     return {file.stem: np.load(file, mmap_mode="r").view(np.ndarray) for file in kept.glob("*.npy")}
 

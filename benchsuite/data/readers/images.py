@@ -157,6 +157,10 @@ def square(image: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
 
     if fit == "draft":
         image.draft("RGB", (size, size))
+    if image.mode in ("I", "F"):
+        raise ValueError(f"its pixels are of mode {image.mode}, of which no brightest is known; store 8 or 16 bits")
+    if image.mode.startswith("I;16"):  # Pillow would cut them off at 255
+        image = Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
     image = image.convert("RGB")
     width, height = image.size
     if (width, height) != (size, size):

@@ -39,7 +39,11 @@ def _scan(file: Path, kinds: Sequence[str]) -> list[tuple[str, int, int, str]]:
                 key = f"{folder}/{stem}" if folder else stem
                 if not member.isfile() or stem == "":
                     continue
-                if kind.lower() in IMAGES:
+                kind = kind.lower()
+                own = images if kind in IMAGES else texts if kind == kinds[0] else metadata if kind in kinds else {}
+                if key in own:
+                    raise ValueError(f"{key} has two members .{kind}, or two images")
+                if kind in IMAGES:
                     images[key] = (member.offset_data, member.size)
                 elif kind == kinds[0]:
                     texts[key] = _text(tar, member)
@@ -49,7 +53,10 @@ def _scan(file: Path, kinds: Sequence[str]) -> list[tuple[str, int, int, str]]:
                 raise tarfile.ReadError("it ends in the middle")
             for key in images.keys() - texts.keys() & metadata.keys():
                 about = json_of(_text(tar, metadata[key]), f"{file}, {key}.json")
-                texts[key] = str(about.get("caption") or "")
+                caption = about.get("caption") or ""
+                if not isinstance(caption, str):
+                    raise ValueError(f"the caption of {key}.json is no text but a {type(caption).__name__}")
+                texts[key] = caption
     except (OSError, tarfile.TarError, UnicodeDecodeError, ValueError, AttributeError) as error:
         raise UsageError(f"{file}: not a complete tar file ({error}).") from error
     if without := [key for key in images if not texts.get(key, "").strip()]:

@@ -39,7 +39,12 @@ def rows_of(file: Path) -> Iterator[tuple[int, Row]]:
             else:
                 names, cells = cells_of(file, lines)
                 empty = dict.fromkeys(names, "")
-                yield from ((i, empty | dict(zip(names, row, strict=False))) for i, row in cells if row)
+                for i, row in cells:
+                    if any(row[len(names) :]):
+                        what = f"{len(row)} cells under {len(names)} names; a text with a comma or a tab needs quotes"
+                        raise UsageError(f"{file}, line {i}: {what}.")
+                    if row:
+                        yield i, empty | dict(zip(names, row, strict=False))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: cannot be read as {file.suffix[1:].upper()}: {reason_of(error)}.") from error
 

@@ -19,7 +19,7 @@ from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import files_digest, files_under, require_folder
-from benchsuite.data.readers.images import LazyImages
+from benchsuite.data.readers.images import Fit, LazyImages
 from benchsuite.data.real.multilingual import SETS, Multilingual
 from benchsuite.data.real.sugar_crepe import SugarCrepe
 from benchsuite.data.real.webdataset import COUNT, FILES, Webdataset
@@ -72,7 +72,9 @@ class ClipBenchmark(PairDataset):
     sugar_crepe; xtd10/de is the library's file xtd10-de.json. Or the folder of the one webdataset, or Winoground's.
     Not part of the identity; the digest is."""
     size: Count = 224
-    """Side in pixels to which images are resized: the shorter side fitted, the middle cut out."""
+    """Side in pixels to which images are resized."""
+    fit: Fit = "crop"
+    """How they become squares."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
@@ -95,7 +97,8 @@ class ClipBenchmark(PairDataset):
     def manifest(self) -> Manifest:
         if self._listed:
             found = self._listed.manifest()
-            digest = short_digest([found.digest, *self.templates.get(OWN, ())])
+            named = self.class_names.get("class", ()) if self.kind == "multilabel" else ()  # no caption says them
+            digest = short_digest([found.digest, *self.templates.get(OWN, ()), *named])
             return replace(found, name=self.dataset, digest=digest)
         names = [*self.class_names["class"], *self.templates[OWN]]
         digest = short_digest([files_digest(files_under(self._root)), names])
@@ -105,7 +108,8 @@ class ClipBenchmark(PairDataset):
         if self._listed:
             return self._listed.split(split)
         library, labels = self._library, self._labels
-        images = LazyImages(len(library), self.size, lambda i: library[i][0], lambda i: f"{self._root}, sample {i}")
+        where = f"{self._root}, sample {{}}".format
+        images = LazyImages(len(library), self.size, lambda i: library[i][0], where, self.fit)
         names = [[name] for name in self.class_names["class"]]
         return Split(split, images.as_array(), [names[label] for label in labels], labels={"class": labels})
 
@@ -119,17 +123,22 @@ class ClipBenchmark(PairDataset):
             raise UsageError(f'{root}: {self.dataset} is there as a webdataset; write dataset = "{WDS}{self.dataset}".')
         return require_folder("clip-benchmark", str(folder), f"{self.dataset}. The root must hold {LAYOUT}")
 
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """Of what reads it, if the library does not."""
+        return {"folder": str(self._root), "size": self.size, "fit": self.fit}
+
     @cached_property
     def _listed(self) -> Webdataset | SugarCrepe | Winoground | Multilingual | None:
         """What reads it, if the library does not."""
         if self.dataset == WINOGROUND:
-            return Winoground(folder=str(self._root), size=self.size)
+            return Winoground(**self._asked)
         if self.dataset.startswith(CREPE):
-            return SugarCrepe(folder=str(self._root), size=self.size, part=self.dataset.removeprefix(CREPE))
+            return SugarCrepe(**self._asked, part=self.dataset.removeprefix(CREPE))
         if self.dataset.startswith(WDS):
-            return Webdataset(folder=str(self._root), size=self.size)
+            return Webdataset(**self._asked)
         name, _, language = self.dataset.partition("/")
-        return Multilingual(folder=str(self._root), size=self.size, name=name, language=language) if language else None
+        return Multilingual(**self._asked, name=name, language=language) if language else None
 
     @cached_property
     def _library(self) -> Any:

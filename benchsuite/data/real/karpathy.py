@@ -30,8 +30,10 @@ class Karpathy(Listed):
 
     def _list(self, split: str) -> Iterator[Item]:
         images = self._images[split]
-        if uncaptioned := [name for name, captions in images if not captions]:
-            raise UsageError(f"{self._files[0].parent}: {uncaptioned[0]} of split {split} has no caption.")
+        if uncaptioned := [name for name, texts in images if not texts or not all(text.strip() for text in texts)]:
+            raise UsageError(
+                f"{self._files[0].parent}: {uncaptioned[0]} of split {split} has no caption, or an empty one."
+            )
         base = base_folder(self._root, images[0][0], self._image_folders)
         for name, captions in images:
             yield listed(base, [name], captions[:CAPTIONS])

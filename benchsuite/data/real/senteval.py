@@ -99,7 +99,7 @@ class SentEval(SimilarityDataset):
 
 def lines(file: Path, encoding: str = "utf-8") -> list[str]:
     """Lines as written; only line feeds end one (some sentences hold other separators)."""
-    pieces = read_text(file, encoding).split("\n")
+    pieces = read_text(file, encoding, lines=False).split("\n")
     return [line.rstrip("\r") for line in (pieces[:-1] if pieces[-1] == "" else pieces)]
 
 

@@ -1,6 +1,7 @@
 """Clips as folders of frames, a few of which are sampled: EPIC-KITCHENS-100, Something-Something v2, YouCook2."""
 
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -84,12 +85,17 @@ class Videos(Listed):
         if clip.last is not None:
             return [self.pattern.format(n) for n in spread(clip.first, clip.last, self.frames)]
         try:
-            names = sorted(file.name for file in folder.iterdir() if file.suffix.lower() in FRAME_KINDS)
+            names = sorted((file.name for file in folder.iterdir() if file.suffix.lower() in FRAME_KINDS), key=in_time)
         except OSError as error:
             raise UsageError(f"{folder}: no such folder of frames, but video {clip.video} is listed.") from error
         if not names:
             raise UsageError(f"{folder}: there is no frame of video {clip.video} in it.")
         return [names[n] for n in spread(0, len(names) - 1, self.frames)]
+
+
+def in_time(name: str) -> list[str | int]:
+    """The order of frames by the numbers in their names: 2.jpg before 10.jpg."""
+    return [int(part) if number % 2 else part for number, part in enumerate(re.split(r"([0-9]+)", name))]
 
 
 def spread(first: int, last: int, count: int) -> list[int]:

@@ -45,7 +45,8 @@ class Wiki1M(PairDataset):
 
     @cached_property
     def _sentences(self) -> list[str]:
-        sentences = [text for line in read_text(self._file).split("\n") if (text := line.strip())][: self.limit]
+        lines = read_text(self._file, lines=False).split("\n")
+        sentences = [text for line in lines if (text := line.strip())][: self.limit]
         if not sentences or (self.limit is not None and len(sentences) < self.limit):
             raise UsageError(f"{self._file}: {len(sentences)} sentences; {self.limit or 1} are needed.")
         return sentences
