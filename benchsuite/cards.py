@@ -104,7 +104,7 @@ def card_of_class(kind: str, name: str, cls: type, about: Mapping[str, Any]) -> 
     inherited = tuple(f for base in reversed(cls.__mro__[1:]) for f in getattr(base.__dict__.get("card"), "fields", ()))
     own = cards[0].fields if cards else _live_fields(cls)
     fields = {f.name: f for f in (*inherited, *own)}
-    fields |= {n: replace(f, default=cls.__dict__[n]) for n, f in fields.items() if n in cls.__dict__ and f not in own}
+    fields |= {n: replace(f, default=cls.__dict__[n]) for n, f in fields.items() if n in cls.__dict__}
     doc = inspect.cleandoc(cls.__doc__ or "")
     owner = _owner(cls.__module__, file)
     return Card(

@@ -210,3 +210,19 @@ def test_a_default_that_a_subclass_changes_without_annotation_is_on_its_card(plu
     load_plugin(plugin_file(source))
     defaults = {field.name: field.default for field in methods.card("temo-wide").fields}
     assert defaults == methods.get("temo-wide")().options()
+
+
+def test_the_default_of_a_loaded_class_is_its_value(plugin_file: PluginFile) -> None:
+    source = """
+    from benchsuite import Loss, Method, register_method
+    from benchsuite.fields import Count
+
+    @register_method("computed", title="Computed", equation="x")
+    class Computed(Method):
+        layers: Count = 2 * 4
+
+        def loss(self, batch, clock):
+            return batch.image.sum()
+    """
+    load_plugin(plugin_file(source))
+    assert [field.default for field in methods.card("computed").fields] == [8]

@@ -114,7 +114,9 @@ class RowRuns:
             self._setups[used.setup_id] = filled if filled and filled.setup_id == used.setup_id else None
         planned, drawn = self._setups[used.setup_id], used.data.redrawn
         return planned is not None and (
-            not drawn or used.data.options.get(drawn) == planned.data.options.get(drawn, 0) + seed
+            not drawn
+            or used.data.name not in datasets  # what the option begins with is not known then
+            or used.data.options.get(drawn) == planned.data.options.get(drawn, 0) + seed
         )
 
     def _filled(self, used: Setup) -> Setup | None:

@@ -169,6 +169,8 @@ class Question:
         if len({*bare}) > 1:
             raise UsageError(f"--data names {' and '.join(bare)}: methods are compared on one dataset at a time.")
         name = read_recipe(recipe).data.name if recipe else data[0] if data else DATA
+        if bare and bare[0] != name:
+            raise UsageError(f"--data {bare[0]}: recipe {recipe} is on {name}. Leave out one of the two.")
         chosen = recipe or recipe_for(name, [*compared, *further], bool(options.model))
         added = [each for each in further if each not in compared]
         shipped = shipped_records(recipe_name(chosen)) if alone and not again else []

@@ -78,9 +78,13 @@ def verify(
             audits.append(audit := audit_folder(folder, RULES))
             check_tables(audit)
             audit.notes += unloaded
-            update_manifest(audit) if update else check_manifest(audit)
+            if not update:
+                check_manifest(audit)
     if audits:
         check_base(audits[0], *(base or ()))
+        if update:
+            for audit in audits:
+                update_manifest(audit)
     elif update or base:
         raise UsageError(f"{what}: no such folder. --update and --base need a results folder.")
     else:

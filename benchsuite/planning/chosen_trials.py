@@ -64,9 +64,9 @@ class Trials:
         return by_subject(file for file in (self.shipped, self.file) if file)
 
     @cached_property
-    def _by_draw(self) -> Mapping[tuple[str, str, int], Trial]:
+    def _by_draw(self) -> Mapping[tuple[str, str, int, str], Trial]:
         return {
-            (trial.setup_id, trial.method.method_id, trial.seed): trial
+            (trial.setup_id, trial.method.method_id, trial.seed, trial.digests.get("data", "")): trial
             for found in self._by_subject.values()
             for trial in found
         }
@@ -88,7 +88,8 @@ class Trials:
 
     def _shared(self, subject: Subject, number: int) -> Trial | None:
         """A trial of another search that is the same run."""
-        draw = subject.setup.setup_id, subject.drawn(number).method_id, trial_seed(subject.replicate, number)
+        setup, method = subject.setup, subject.drawn(number)
+        draw = setup.setup_id, method.method_id, trial_seed(subject.replicate, number), setup.data.digest or ""
         whose = {"label": subject.label, "regime": subject.regime, "fixed": dict(subject.fixed)}
         found = self._by_draw.get(draw)
         return found.model_copy(update=whose) if found else None

@@ -126,7 +126,10 @@ def plan_table(
     if not measured_columns(table, recipe, unmeasured).measures and unmeasured:
         raise UsageError(f"{name} at scale {scale}: no column can be measured: {NO_CLASSES}.")
     rule = recipe.tuning if search else None
-    options = dict(own for run in first_runs for own in options_of(run.setup, run.seed, folders).items())
+    options: dict[str, Any] = {}
+    for run in (run for each, _ in planned for run in each):  # parts of a row may be of several datasets
+        for dataset, own in options_of(run.setup, run.seed, folders).items():
+            options.setdefault(dataset, own)
     with_runs = zip(chosen, planned, strict=True)
     by_backbone = by_key((row.backbone, run.setup) for (row, _), (each, _) in with_runs for run in each)
     for backbone, own_setups in by_backbone.items():

@@ -58,7 +58,7 @@ class Searched:
     """Trials of each search, if not the rule's number."""
     subjects: dict[str, Subject] = field(default_factory=dict)
     """The searches that were asked for, by their names."""
-    _setups: dict[tuple[str, str, int], Setup] = field(default_factory=dict)
+    _setups: dict[tuple[str, tuple[str, ...], int], Setup] = field(default_factory=dict)
 
     def choose(self, row: Row, part: TablePart, times: float, setups: Mapping[int, Setup | Recipe]) -> list[Choice]:
         """Those of the best trial of each replicate, and of the rest what the row's search keeps fixed."""
@@ -71,7 +71,7 @@ class Searched:
             return as_printed(row, part, times, setups)[0].method
 
         return [
-            self._choice(self._subject(row, times, replicate, rule, fixed), setup, printed)
+            self._choice(self._subject(row, part, times, replicate, rule, fixed), setup, printed)
             for replicate, setup in setups.items()
         ]
 
@@ -94,13 +94,18 @@ class Searched:
         )
         return Choice(method, row_id(method, subject.searched, subject.trials), tuned)
 
-    def _subject(self, row: Row, times: float, replicate: int, rule: Tuning, fixed: Mapping[str, Any]) -> Subject:
-        """The search of a row: under its own variant; the parts of a table share it, but for what they give."""
+    def _subject(
+        self, row: Row, part: TablePart, times: float, replicate: int, rule: Tuning, fixed: Mapping[str, Any]
+    ) -> Subject:
+        """The search of a row: under its variant, and that of a table's only part. Several parts share it, but for what
+        they give.
+        """
         assert row.method is not None
-        key = row.backbone, row.variant, replicate
+        variants = (row.variant, part.variant) if len(self.table.parts) == 1 else (row.variant,)
+        key = row.backbone, variants, replicate
         if key not in self._setups:
             judged = judged_by(rule, self.recipe)
-            self._setups[key] = resolve_setup(judged, row.backbone, self.folders, (row.variant,), replicate)
+            self._setups[key] = resolve_setup(judged, row.backbone, self.folders, variants, replicate)
         return Subject(
             recipe=self.name,
             label="/".join(filter(None, (row.backbone, row.variant))),

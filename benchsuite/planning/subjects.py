@@ -55,9 +55,9 @@ class Subject:
 
     @cached_property
     def key(self) -> stored.Subject:
-        version = methods.card(self.method).version
+        version, data = methods.card(self.method).version, self.setup.data.digest
         return stored.subject_of(
-            self.setup.setup_id, self.method, version, self.fixed, self.longer, self.regime, self.replicate
+            self.setup.setup_id, self.method, version, self.fixed, self.longer, self.regime, self.replicate, data
         )
 
     def __str__(self) -> str:

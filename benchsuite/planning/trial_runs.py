@@ -39,8 +39,9 @@ class TrialRun:
 
     def failed(self, reason: str) -> Trial:
         """The trial of a run whose hyper-parameters let it diverge."""
-        created = datetime.now(UTC).isoformat(timespec="seconds")
-        return self._trial(score=None, error=reason, digests=self.run.read, created=created)
+        created, data = datetime.now(UTC).isoformat(timespec="seconds"), self.run.setup.data.digest
+        read = {**({"data": data} if data else {}), **self.run.read}
+        return self._trial(score=None, error=reason, digests=read, created=created)
 
     def _trial(self, **measured: Any) -> Trial:
         return Trial(

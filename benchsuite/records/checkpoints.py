@@ -122,7 +122,7 @@ def read_marker(checkpoint: Path) -> Marker:
         marker = Marker.model_validate(content)
     except OSError as error:
         raise ValueError(f"{MARKER} is missing ({error.strerror})") from error
-    except (ValidationError, ValueError, AttributeError, KeyError, RecursionError) as error:
+    except (ValidationError, ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{MARKER} is damaged") from error
     if not sealed or place(checkpoint.parent, marker.step).name != checkpoint.name:
         raise ValueError(f"{MARKER} is damaged")

@@ -69,7 +69,7 @@ def read_pack(pack: Path) -> Mapping[str, bytes]:
 def _read(pack: Path, changed: int, size: int) -> Mapping[str, bytes]:
     """As it was at that time."""
     lines: dict[str, bytes] = {}
-    for number, line in enumerate(unpacked(read_stored(pack), LARGEST_PACK).splitlines(), 1):
+    for number, line in enumerate(unpacked(read_stored(pack, LARGEST_PACK), LARGEST_PACK).splitlines(), 1):
         head = HEAD.match(line)
         if not head:
             raise ValueError(f"line {number} is no record, or not as it was packed")

@@ -18,7 +18,7 @@ from benchsuite.records.checkpoints import folder_of
 from benchsuite.records.contents import Contents, Failure, read_contents, read_request
 from benchsuite.records.listing import LARGEST_PACK, PACKS, is_stored, json_files, line_of, pack, pack_of, read_pack
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, files_like, record_name, run_of
-from benchsuite.records.record_file import FileError, read_record, read_record_file
+from benchsuite.records.record_file import UNPACK, FileError, named_rightly, read_record, read_record_file
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, knows
 
@@ -62,13 +62,14 @@ class Store:
     def pack(self) -> int:
         """Pack the records that are files, by recipe, in the place of packed ones of the same runs: how many."""
         files = [file for file in json_files(self.folder) if file.exists() and run_of(file.name)]
-        read = {file: found.record for file in files if (found := read_record_file(file)) and not found.problems}
+        found = (one for file in files if (one := read_record_file(file)))
+        read = {one.file: one.record for one in map(named_rightly, found) if not one.problems}
         records = {file: record for file, record in read.items() if record}
         names = {file.name for file in records}
         by_pack = by_key((pack_of(self.folder, one.recipe), file) for file, one in records.items())
         for file in {*files_like(self.folder, PACKS), *by_pack}:
             with locked(lock_of(file)):
-                before = read_pack(file) if file.exists() else {}
+                before = _packed_before(file)
                 lines = {name: line for name, line in before.items() if name not in names}
                 lines |= {one.name: line_of(records[one].as_json()) for one in by_pack.get(file, ())}
                 if sum(map(len, lines.values())) + len(lines) > LARGEST_PACK:
@@ -142,6 +143,14 @@ class Store:
 
     def _failure_file(self, run_id: str) -> Path:
         return self.folder / f"{run_id}{FAILED}"
+
+
+def _packed_before(pack: Path) -> Mapping[str, bytes]:
+    """The lines of a pack that may be there; one that cannot be read is refused, and stays."""
+    try:
+        return read_pack(pack) if pack.exists() else {}
+    except ValueError as error:
+        raise FileError(pack, f"nothing can be added to it: {error}", UNPACK) from error
 
 
 def laid_out(record: Mapping[str, Any]) -> str:

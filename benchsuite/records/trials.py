@@ -40,15 +40,23 @@ BATCH = 16
 """Rows unpacked at a time."""
 COUNTS = ("trials", "printed_trials", "longer")
 """Of a rule: what decides no draw and no score."""
-Subject = tuple[str, str, int, str, float, str, int]
-"""What was searched: setup, method, its version, what was fixed, as JSON, length, regime, and replicate."""
+Subject = tuple[str, str, int, str, float, str, int, str]
+"""What was searched: setup, method, its version, what was fixed, as JSON, length, regime, replicate, and the digest of
+the data, which the setup's identity leaves out where each replicate has its own."""
 
 
 def subject_of(
-    setup_id: str, method: str, version: int, fixed: Mapping[str, Any], longer: float, regime: str, replicate: int
+    setup_id: str,
+    method: str,
+    version: int,
+    fixed: Mapping[str, Any],
+    longer: float,
+    regime: str,
+    replicate: int,
+    data: str | None,
 ) -> Subject:
-    """The search of a method under a setup in a replicate."""
-    return setup_id, method, version, json.dumps(fixed, sort_keys=True), longer, regime, replicate
+    """The search of a method under a setup in a replicate, on these data."""
+    return setup_id, method, version, json.dumps(fixed, sort_keys=True), longer, regime, replicate, data or ""
 
 
 class Trial(Part):
@@ -81,9 +89,9 @@ class Trial(Part):
 
     @property
     def subject(self) -> Subject:
-        method = self.method
+        method, data = self.method, self.digests.get("data")
         return subject_of(
-            self.setup_id, method.name, method.version, self.fixed, method.longer, self.regime, self.replicate
+            self.setup_id, method.name, method.version, self.fixed, method.longer, self.regime, self.replicate, data
         )
 
 

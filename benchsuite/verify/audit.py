@@ -27,6 +27,8 @@ from benchsuite.records.names import (
 from benchsuite.records.ranks import NEAREST, open_ranks
 from benchsuite.records.recompute import RankRule, recompute
 from benchsuite.records.record_file import (
+    DELETE,
+    PUT_BACK,
     Count,
     FileError,
     Finding,
@@ -172,7 +174,8 @@ def audit_run(path: Path, rules: Rules) -> Audit:
 
 def unreadable(error: FileError, folder: Path) -> Finding:
     """A file that cannot be used, as a problem of its folder."""
-    return Finding(str(error.file.relative_to(folder)), error.reason)
+    fix = PUT_BACK if error.fix == DELETE else error.fix
+    return Finding(str(error.file.relative_to(folder)), error.reason, fix)
 
 
 def _impossible(file: RecordFile) -> Iterator[Finding]:
@@ -250,12 +253,14 @@ def _version_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
 
 
 def check_digests(records: Mapping[str, Record]) -> Iterator[Finding]:
-    """Records of one setup and seed had the same data, batches, initial weights and words: digests show it.
+    """Records of one setup, seed and data had the same batches, initial weights and words: digests show it.
 
     `records`: by file name. A digest that differs from most others of its setup and seed is a problem of its record;
     if there is no majority, of each.
     """
-    by_seed = by_key(((record.setup_id, record.seed), name) for name, record in records.items())
+    by_seed = by_key(
+        ((record.setup_id, record.seed, *record.setup.data.drawn.values()), name) for name, record in records.items()
+    )
     for names in by_seed.values():
         for kind in sorted({kind for name in names for kind in records[name].digests}):
             yield from _odd_ones(kind, {name: records[name].digests.get(kind) for name in names})

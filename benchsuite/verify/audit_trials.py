@@ -37,7 +37,7 @@ def check_trials(file: TrialsFile, where: str) -> Iterator[Finding]:
     for subject, trials in by_subject([file]).items():
         numbers = [trial.number for trial in trials]
         if twice := sorted({number for number in numbers if numbers.count(number) > 1}):
-            what = f"{subject[1]}, replicate {subject[-1]}, has trial {', '.join(map(str, twice))} twice"
+            what = f"{subject[1]}, replicate {trials[0].replicate}, has trial {', '.join(map(str, twice))} twice"
             yield Finding(where, what, AGAIN)
         if missing := sorted({*range(max(numbers))} - {*numbers}):
             what = f"{named(trials[-1])} is there, but not trial {', '.join(map(str, missing))}"
@@ -71,7 +71,7 @@ class Searches:
     def __init__(self, files: Iterable[TrialsFile]) -> None:
         self._subjects: dict[tuple[str, int, int], list[tuple[TrialsFile, list[Trial]]]] = defaultdict(list)
         for file in files:
-            for (_, method, version, *_, replicate), trials in by_subject([file]).items():
+            for (_, method, version, *_, replicate, _), trials in by_subject([file]).items():
                 own = sorted(trials, key=lambda trial: trial.number)
                 self._subjects[method, version, replicate].append((file, own))
 

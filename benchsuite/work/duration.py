@@ -13,7 +13,7 @@ from benchsuite.grouping import by_key
 from benchsuite.planning.plan import Run
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.trial_runs import TrialRun
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import MethodPart, Record
 from benchsuite.records.trials import Trial
 from benchsuite.setup import Setup, Training
 
@@ -79,15 +79,21 @@ def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Reco
     of evaluation; it takes as long as after stored runs that were evaluated alike, if any.
     """
     measured = _medians(
-        ((record.setup_id, record.method.name), record.cost["seconds"] + record.cost.get("evaluation_seconds", 0.0))
+        ((record.setup_id, *_trained(record.method)), seconds + (record.cost.get("evaluation_seconds") or 0.0))
         for record in records.values()
+        if (seconds := record.cost.get("seconds")) is not None
     )
     seen = evaluation_seconds(records)
     each = []
     for run in runs:
         guess = run.estimate + (_evaluation(run, seen) or 0.0)
-        each.append(measured.get((run.setup.setup_id, run.method.name), guess))
+        each.append(measured.get((run.setup.setup_id, *_trained(run.method)), guess))
     return max(sum(each) / jobs, max(each, default=0.0))
+
+
+def _trained(method: MethodPart) -> tuple[str, float]:
+    """Which method, and how many times the setup's steps it trains."""
+    return method.name, method.longer
 
 
 def evaluation_seconds(records: Mapping[str, Record | Trial]) -> dict[Hashable, float]:
@@ -118,8 +124,8 @@ SHORT, LONGER = 20, 60
 class Pace:
     """Seconds a run and a trial of each method, measured here by the first one that is asked about."""
 
-    runs: dict[str, float] = field(default_factory=dict)
-    trials: dict[str, float] = field(default_factory=dict)
+    runs: dict[tuple[str, float], float] = field(default_factory=dict)
+    trials: dict[tuple[str, float], float] = field(default_factory=dict)
 
     def by_replicate(self, runs: Iterable[Run], trials: Iterable[TrialRun]) -> dict[int, float]:
         """Seconds of these runs and trials one after another, in each replicate."""
@@ -127,9 +133,9 @@ class Pace:
         of_runs = ((run.seed, self.runs, run) for run in runs)
         of_trials = ((trial.subject.replicate, self.trials, trial.run) for trial in trials)
         for replicate, known, run in chain(of_runs, of_trials):
-            if run.method.name not in known:
-                known[run.method.name] = seconds_of(run)
-            spent[replicate] = spent.get(replicate, 0.0) + known[run.method.name]
+            if (trained := _trained(run.method)) not in known:
+                known[trained] = seconds_of(run)
+            spent[replicate] = spent.get(replicate, 0.0) + known[trained]
         return spent
 
 
@@ -140,7 +146,8 @@ def seconds_of(run: Run) -> float:
         short, longer = _seconds(run, SHORT), _seconds(run, LONGER)
     except DivergedError:
         return run.estimate
-    return short + max(longer - short, 0.0) / (LONGER - SHORT) * (run.steps - SHORT)
+    times = run.method.longer  # of the steps of the two trainings, too
+    return short + max(longer - short, 0.0) / (LONGER - SHORT) * (run.steps / times - SHORT)
 
 
 def _seconds(run: Run, steps: int) -> float:

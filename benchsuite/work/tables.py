@@ -66,15 +66,16 @@ class TrialWork:
     @property
     def to_search(self) -> list[tuple[str, str]]:
         """Each row with trials to do, and how many they are in how many replicates."""
-        rows = by_key((trial.subject.row, trial.subject.replicate) for trial in self.to_do)
+        subjects = (trial.subject for trial in self.to_do)
+        rows = by_key(((subject.recipe, subject.row), subject.replicate) for subject in subjects)
         return [
             (row, f"{counted(len(found), 'trial')} in {counted(len({*found}), 'replicate')}")
-            for row, found in rows.items()
+            for (_, row), found in rows.items()
         ]
 
     @property
     def lacking(self) -> list[Subject]:
-        return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
+        return list({trial.subject.key: trial.subject for trial in self.to_do}.values())
 
 
 @dataclass
@@ -118,8 +119,8 @@ class TrialKeeper:
 
 def spaces(work: TrialWork) -> Iterator[str]:
     """A line for each kind of search: how many there are, and what is drawn from where to where."""
-    kinds = by_key((subject.row, (subject, trials)) for subject, trials in work.done)
-    for row, searches in kinds.items():
+    kinds = by_key(((subject.recipe, subject.row), (subject, trials)) for subject, trials in work.done)
+    for (_, row), searches in kinds.items():
         first, stored = searches[0][0], sum(len(trials) for _, trials in searches)
         of = f"{stored} of {len(searches) * first.trials} trials stored" + f" in {len(searches)} replicates" * (
             len(searches) > 1
@@ -137,8 +138,10 @@ def climbs(work: TrialWork) -> Iterator[tuple[str, int, Paired]]:
         for subject, trials in work.done
         if subject.regime == "tuned" and len(trials) == subject.trials
     )
-    kinds = by_key(((subject.row, subject.trials), (subject.replicate, trials)) for subject, trials in whole)
-    for (row, count), searches in kinds.items():
+    kinds = by_key(
+        ((subject.recipe, subject.row, subject.trials), (subject.replicate, trials)) for subject, trials in whole
+    )
+    for (_, row, count), searches in kinds.items():
         gain = climb(dict(searches), count)
         if gain.n > 1:
             yield row, count, gain

@@ -57,6 +57,12 @@ def pages() -> str:
     return "".join(file.read_text("utf-8") for file in Path("reports/tables").glob("*.html"))
 
 
+def test_data_that_the_recipe_does_not_read_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("infonce", "ts", "--recipe", "latents-pairs", "--data", "emoji", "--dry-run")
+    assert exit_code("compare", *asked) == 2
+    assert "--data emoji: recipe latents-pairs is on latents. Leave out one of the two." in capsys.readouterr().err
+
+
 def test_a_file_is_compared_with_the_reference(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
     content = told(capsys, "mine.py", "--replicates", 3, "--trials", 2)
     claims = content["claims"]

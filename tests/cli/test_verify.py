@@ -67,6 +67,20 @@ def test_update_lists_records_and_then_finds_what_is_gone(folder: Path, capsys: 
     assert "base.json, but gone" in capsys.readouterr().out
 
 
+def test_a_manifest_is_not_updated_to_what_an_earlier_one_contradicts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(str(folder), "--update") == 0
+    manifest = folder / "MANIFEST.json"
+    before = manifest.read_bytes()
+    shutil.copy(manifest, folder.parent / "base.json")
+    for file in folder.glob("infonce-s0-*"):
+        file.unlink()
+    assert command(str(folder), "--update", "--base", str(folder.parent / "base.json")) == 1
+    assert "MANIFEST.json: not updated" in capsys.readouterr().out
+    assert manifest.read_bytes() == before
+
+
 def test_a_second_laboratory_is_verified_with_the_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(folder, folder / "second")
     assert command(str(folder), "--update") == 0

@@ -1,5 +1,6 @@
 """Which hyper-parameters of a row are tuned and which stay as printed, from trials that were made up."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -353,3 +354,24 @@ def test_a_trial_that_is_shared_comes_with_its_setup(folder: Path, comes: bool) 
     assert shared is not None
     assert [(trial.regime, trial.number) for trial in shared.trials] == [("printed", 0), ("printed", 1), ("printed", 2)]
     assert {trial.setup_id for trial in shared.trials} <= shared.setups.keys()
+
+
+def test_trials_on_other_data_are_of_another_search(folder: Path) -> None:
+    """A setup's identity leaves out the digest where each replicate has data of its own."""
+    (subject, *_) = plan().subjects
+    there = file_of([subject])
+    assert len(Trials(there).of(subject)) == 3
+    data = subject.setup.data.model_copy(update={"digest": "0" * 16})
+    other = replace(subject, setup=subject.setup.model_copy(update={"data": data}))
+    assert other.setup.setup_id == subject.setup.setup_id
+    assert Trials(there).of(other) == []
+    both = file_of([other]).joined(there)
+    assert (len(both.trials), len(Trials(both).of(other)), len(Trials(both).of(subject))) == (6, 3, 3)
+
+
+@pytest.mark.parametrize("table", ["mm-ts/table2", "mm-ts/table5"])
+def test_a_row_is_searched_on_the_clusters_that_it_is_run_with(table: str) -> None:
+    planned = plan_table(table, "latents", [0], trials=Trials(None), regime="tuned")
+    runs = {(run.setup.setup_id, run.method.name): run.setup for run in planned.runs}
+    searched = {subject.setup.model_dump_json(include={"clusters"}) for subject in planned.subjects}
+    assert searched == {setup.model_dump_json(include={"clusters"}) for setup in runs.values()}

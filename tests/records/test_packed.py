@@ -159,3 +159,24 @@ def test_an_edited_record_in_a_pack_is_named_with_it(listed: Path) -> None:
     assert (error.file, refused.name in str(error)) == (pack, True)
     assert len(contents.records) == 2
     assert exit_code("verify", listed) == 1
+
+
+def test_a_copy_under_another_name_is_not_packed_beside_its_record(listed: Path) -> None:
+    file = file_of(listed, 1)
+    copy = listed / f"copy-{file.name}"
+    copy.write_bytes(file.read_bytes())
+    assert Store(listed).pack() == 3
+    assert copy.exists()
+    assert len(read_contents(listed).records) == 3
+
+
+def test_nothing_is_added_to_a_pack_that_cannot_be_read(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = file_of(listed, 1)
+    content = kept.read_bytes()
+    Store(listed).pack()
+    [pack] = files_like(listed, PACKS)
+    pack.write_bytes(damaged := pack.read_bytes()[:-20])
+    kept.write_bytes(content)
+    assert exit_code("verify", listed, "--pack") == 2
+    assert f"{pack}: nothing can be added to it" in capsys.readouterr().err
+    assert (pack.read_bytes(), kept.exists()) == (damaged, True)

@@ -39,6 +39,23 @@ def test_without_a_majority_all_are_named(make_record: MakeRecord) -> None:
     assert [found.file for found in check_digests(two)] == ["2.json", "3.json"]
 
 
+def test_other_data_of_one_setup_have_other_digests(make_record: MakeRecord) -> None:
+    """Where a replicate has data of its own, a folder may hold runs on two sets of data."""
+    found = {}
+    methods = [make_record()[0].method.model_copy(update={"name": name}) for name in "ab"]
+    for digest in ("d" * 64, "e" * 64):
+        setup = make_record()[0].setup
+        data = setup.data.model_copy(update={"redrawn": "seed", "digest": digest})
+        own = {
+            "setup": setup.model_copy(update={"data": data}),
+            "digests": {**DIGESTS, "data": digest, "batches": digest},
+        }
+        found |= {f"{name}-{digest[0]}.json": make_record(
+            0, method=make_record()[0].method.model_copy(update={"name": name}), **own)[0] for name in "ab"}  # fmt: skip
+    assert len({record.setup_id for record in found.values()}) == 1
+    assert not list(check_digests(found))
+
+
 def test_other_seeds_have_other_digests(make_record: MakeRecord) -> None:
     both = records(make_record)
     both |= {f"s1-{name}": record for name, record in records(make_record, seed=1).items()}

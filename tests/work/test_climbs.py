@@ -13,7 +13,7 @@ COUNT = 4
 
 def search(replicate: int, scores: list[float | None], row: str = "RN50 infonce", regime: str = "tuned") -> Any:
     trials = [one.model_copy(update={"score": score}) for one, score in zip(trials_of("infonce"), scores, strict=False)]
-    return SimpleNamespace(row=row, replicate=replicate, trials=COUNT, regime=regime), trials
+    return SimpleNamespace(recipe="r", row=row, replicate=replicate, trials=COUNT, regime=regime), trials
 
 
 def test_the_gain_of_the_second_half_is_the_mean_over_replicates() -> None:
