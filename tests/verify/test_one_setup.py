@@ -46,12 +46,9 @@ def test_other_data_of_one_setup_have_other_digests(make_record: MakeRecord) -> 
     for digest in ("d" * 64, "e" * 64):
         setup = make_record()[0].setup
         data = setup.data.model_copy(update={"redrawn": "seed", "digest": digest})
-        own = {
-            "setup": setup.model_copy(update={"data": data}),
-            "digests": {**DIGESTS, "data": digest, "batches": digest},
-        }
-        found |= {f"{name}-{digest[0]}.json": make_record(
-            0, method=make_record()[0].method.model_copy(update={"name": name}), **own)[0] for name in "ab"}  # fmt: skip
+        digests = {**DIGESTS, "data": digest, "batches": digest}
+        own = {"setup": setup.model_copy(update={"data": data}), "digests": digests}
+        found |= {f"{one.name}-{digest[0]}.json": make_record(0, method=one, **own)[0] for one in methods}
     assert len({record.setup_id for record in found.values()}) == 1
     assert not list(check_digests(found))
 

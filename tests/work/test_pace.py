@@ -43,9 +43,9 @@ def test_a_run_of_twice_the_steps_takes_twice_as_long_and_is_not_taken_for_the_o
 
 def test_estimates_are_from_runs_of_the_same_length_that_say_how_long_they_took(make_record: MakeRecord) -> None:
     run = plan_run("infonce", "scenes-smoke", "RN50", 0, {})
-    about = {"setup": run.setup, "method": run.method}
-    records = {str(i): make_record(**about)[0].model_copy(update={"cost": cost}) for i, cost in
-               enumerate(({"seconds": 7.0}, {}, {"seconds": None}))}  # fmt: skip
+    about = {"setup_id": run.setup.setup_id, "method": run.method}
+    costs = {"seconds": 7.0}, {}, {"seconds": None}
+    records = {str(i): make_record()[0].model_copy(update={**about, "cost": cost}) for i, cost in enumerate(costs)}
     assert pace.estimated_seconds([run], 1, records) == 7.0
     longer = run.model_copy(update={"method": run.method.model_copy(update={"longer": 2.0})})
     assert pace.estimated_seconds([longer], 1, records) == longer.estimate
