@@ -280,13 +280,17 @@ class Optimizer(Part):
     """Apply weight decay to biases and norm parameters too."""
 
 
+BY_LAYER = ("adamp", "sgdp", "nvnovograd", "lars")
+"""Optimizers of which each layer has its own norm or direction."""
+
+
 class Schedule(Part):
     """Linear warm-up, then cosine decay from the optimizer's learning rate to `final_lr`."""
 
     warmup_steps: Annotated[int, Ge(0)] = 0
     """Steps of linear warm-up."""
     final_lr: NonNegative = 0.0
-    """Learning rate at the last step."""
+    """Learning rate that the decay reaches after the last step."""
 
 
 class Augmentation(Part):
@@ -420,13 +424,20 @@ class Settings(Part):
     training: Training
     """The loop. A loss sees `batch` pairs (over all processes); an optimizer step averages `accumulation` losses."""
     temperature_factor: Positive = 1.0
-    """Multiplies every temperature of every method."""
+    """Multiplies every temperature of every method; not the bounds of those that are learned."""
     clusters: Clusters | None = None
     """Groups of training pairs: K-means on caption embeddings, or classes. Only some methods read them."""
     experts: Experts | None = None
     """Frozen encoders, for methods that use similarities of other models."""
     protocols: dict[str, Protocol] = Field(min_length=1)
     """Evaluations, by any name: a registered task with its options."""
+
+    @model_validator(mode="after")
+    def _layers_whole(self) -> Self:
+        if self.training.zero_stage and self.optimizer.name in BY_LAYER:
+            what = f"{self.optimizer.name} has norms or projections of whole layers"
+            raise ValueError(f"zero_stage = {self.training.zero_stage}: {what}, which ZeRO cuts into pieces")
+        return self
 
 
 class Setup(Settings):

@@ -105,7 +105,7 @@ class DryPass:
         return Objective(kept / rows**2 + 4 * (kept > 0), state, in_blocks, towers)
 
     def _encoder(self, setup: Setup, split: Split) -> tuple[DualEncoder, Words | None]:
-        key = (setup.image, setup.text, setup.projection)
+        key = (setup.image, setup.text, setup.projection, setup.data.name, split.images.shape[-1])
         if error := self._unmade.get(repr(key)):
             raise error  # at once: a hub that does not answer takes half a minute
         if self._towers is None or self._towers[0] != key:

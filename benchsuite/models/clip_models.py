@@ -111,7 +111,8 @@ def blank_model(library: str, config: Mapping[str, Any]) -> Any:
     if library == "transformers":
         from transformers import CONFIG_MAPPING, AutoModel
 
-        return AutoModel.from_config(CONFIG_MAPPING[config["model_type"]].from_dict(dict(config)))
+        own = CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))
+        return AutoModel.from_config(own, dtype=torch.float32)
     open_clip = import_open_clip()
     with TemporaryDirectory() as folder:
         (Path(folder) / CONFIGS["open_clip"]).write_text(json.dumps(config), "utf-8")
@@ -320,7 +321,9 @@ def transformers_model(name: str) -> ClipModel | None:
     about = Preprocessing(size, shown["image_mean"], shown["image_std"], "squash" if squashed else "crop")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        model, loaded = AutoModel.from_pretrained(name, output_loading_info=True, ignore_mismatched_sizes=True)
+        model, loaded = AutoModel.from_pretrained(
+            name, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
+        )
     wrong = [*(key for key, *_ in loaded["mismatched_keys"]), *sorted(loaded["missing_keys"])]
     if wrong:
         raise other_architecture(Path(name).name, [*wrong, *sorted(loaded["unexpected_keys"])])

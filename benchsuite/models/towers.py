@@ -57,9 +57,11 @@ class TextEncoder(nn.Module):
 
         try:
             if config is not None:
-                self.body = AutoModel.from_config(CONFIG_MAPPING[config["model_type"]].from_dict(dict(config)))
+                own = CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))
+                self.body = AutoModel.from_config(own, dtype=torch.float32)
             elif tower.pretrained:
-                self.body, read = AutoModel.from_pretrained(tower.source, **tower.config, output_loading_info=True)
+                whole = {**tower.config, "dtype": torch.float32}  # not as it was stored: it is trained
+                self.body, read = AutoModel.from_pretrained(tower.source, **whole, output_loading_info=True)
                 self.weights = weights_digest(self.body, read["missing_keys"])
                 if tower.weights not in (None, self.weights):
                     message = "its weights have changed since the run was planned."

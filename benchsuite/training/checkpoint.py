@@ -41,7 +41,7 @@ WORTH_SECONDS = 10
 """A shorter training is not saved when it is asked to stop, unless a number of steps was given."""
 LIBRARIES = ("torch", "deepspeed", "timm", "transformers", "numpy")
 PACKAGE = Path(__file__).parents[1]
-CODE = ("training/*.py", "models/*.py", "data/*.py", "methods/*.py", "objectives/*.py")
+CODE = ("training/*.py", "models/*.py", "data/**/*.py", "methods/*.py", "objectives/*.py", "streams.py")
 """What trains, beside a plugin's own file. A run's identity has its method's version and no code, since an edit that
 changes no value outdates no record; half a training does not go on with edited code."""
 NOTHING, SAVE, STOP = range(3)

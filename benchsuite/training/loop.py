@@ -97,6 +97,8 @@ class Trainee(nn.Module):
         self.shares = shares
         self.watched = True
         """Whether this step is a point of the curves; what only curves show is not computed at others."""
+        self.number = 0
+        """Of the loss, over all steps: several of a step have their own draws."""
 
     def forward(self, inputs: Inputs, clock: Clock) -> Loss:
         return self.loss(self.parts(inputs, clock), clock)
@@ -104,12 +106,12 @@ class Trainee(nn.Module):
     def parts(self, inputs: Inputs, clock: Clock) -> dict[str, Tensor]:
         """This process's rows of the batch, encoded share by share."""
         modules = [self.encoder, *([self.teacher] if self.teacher else [])]
-        rows = encoded_in_shares(self.embeddings, modules, inputs, self.shares, self.seed, clock.step)
+        rows = encoded_in_shares(self.embeddings, modules, inputs, self.shares, self.seed, self.number)
         return rows | inputs.extra
 
     def loss(self, parts: dict[str, Tensor], clock: Clock) -> Loss:
         """The method's loss on the global batch; objectives may compute this process's rows of it alone."""
-        seed_torch(derived_seed(self.seed, "method", clock.step))
+        seed_torch(derived_seed(self.seed, "method", self.number))
         batch = gather_batch(parts)
         with torch.autocast(parts["index"].device.type, enabled=False), shared(ProcessShares()):
             loss: Loss = self.method(batch, clock)
@@ -187,8 +189,8 @@ def train(
             if trainee.watched:
                 probed = probe(step + 1, curves.last, judged.eval(), words) if probe else {}
                 judged.train()
-                rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
-                curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
+                about = {"lr": learning_rate(setup, step), "gradient_norm": passes[-1][1]}
+                curves.add(step, [loss for loss, _ in passes], {**about, **probed})
                 if rank() == 0:
                     pairs = (step + 1) * setup.training.accumulation * setup.training.batch
                     tracked.get()(step, curves.latest | meter.now(pairs))
@@ -224,7 +226,7 @@ def one_pass(engine: Any, feed: Feed, part: int, clock: Clock) -> tuple[Loss, fl
 
     Also the norm of the gradients accumulated so far, before clipping, if the step is watched.
     """
-    loss: Loss = engine(feed(clock.step, part), clock)
+    loss = one_loss(engine, feed, part, clock)
     engine.backward(loss.total)
     feed.make_next()  # before the step, which waits for the GPU
     watched = engine.module.watched
@@ -233,12 +235,19 @@ def one_pass(engine: Any, feed: Feed, part: int, clock: Clock) -> tuple[Loss, fl
     return loss, gradient_norm(engine, stepped=True) if watched and math.isnan(norm) else norm
 
 
+def one_loss(engine: Any, feed: Feed, part: int, clock: Clock) -> Loss:
+    """Loss number `part` of a step, with draws of its own."""
+    engine.module.number = clock.step * engine.gradient_accumulation_steps() + part
+    loss: Loss = engine(feed(clock.step, part), clock)
+    return loss
+
+
 def not_finite(engine: Any, feed: Feed, clock: Clock, loss: Loss) -> DivergedError:
     """Why a step was not taken: the first parameter whose gradient is not finite, found by doing its passes again."""
     named = {name: p for name, p in engine.module.named_parameters() if p.requires_grad}
     found: list[str] = []
     for part in range(engine.gradient_accumulation_steps()):
-        total = engine(feed(clock.step, part), clock).total
+        total = one_loss(engine, feed, part, clock).total
         gradients = torch.autograd.grad(total, [*named.values()], allow_unused=True)
         found += [name for name, g in zip(named, gradients, strict=True) if g is not None and not g.isfinite().all()]
     return DivergedError(

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from benchsuite.data.base import Split
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCE
@@ -14,6 +15,7 @@ from benchsuite.models.tokenizer import Tokens
 from benchsuite.setup import Setup
 from benchsuite.training import loop, shares
 from benchsuite.training.feed import Inputs
+from benchsuite.training.loop import train
 
 Draws = Callable[..., tuple[Tensor, float]]
 
@@ -33,7 +35,9 @@ def draws(make_setup: Callable[..., Setup], monkeypatch: pytest.MonkeyPatch) -> 
                 return Loss(batch.text.sum())
 
         monkeypatch.setattr(shares, "shares_here", lambda count: range(process, process + 1))
-        loop.Trainee(encoder, Looking(), seed)(Inputs({}, {"text": tokens}, {"index": torch.arange(4)}), Clock(step, 4))
+        trainee = loop.Trainee(encoder, Looking(), seed)
+        trainee.number = step
+        trainee(Inputs({}, {"text": tokens}, {"index": torch.arange(4)}), Clock(step, 4))
         return seen[0]
 
     return at
@@ -50,3 +54,18 @@ def test_a_methods_draws_are_others_at_each_step_and_seed_and_equal_on_all_proce
     _, number = draws()
     assert draws(process=1)[1] == number
     assert len({number, draws(step=1)[1], draws(seed=1)[1]}) == 3
+
+
+def test_each_loss_of_a_step_has_draws_of_its_own(make_setup: Callable[..., Setup], split: Split) -> None:
+    drawn: list[float] = []
+
+    class Drawing(InfoNCE):
+        def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+            drawn.append(torch.rand(()).item())
+            return super().loss(batch, clock)
+
+    train(make_setup(accumulation=2, steps=3), Drawing(tau=0.1), split, 0)
+    assert len({*drawn}) == len(drawn) == 6
+    alone, drawn = [*drawn], []
+    train(make_setup(accumulation=1, steps=6), Drawing(tau=0.1), split, 0)
+    assert drawn == alone, "by the number of the loss"

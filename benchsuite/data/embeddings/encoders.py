@@ -40,7 +40,8 @@ class TransformerEmbedding(Embedding):
         from transformers import AutoModel, AutoTokenizer
 
         try:
-            tokenizer, model = AutoTokenizer.from_pretrained(self.model), AutoModel.from_pretrained(self.model).eval()
+            tokenizer = AutoTokenizer.from_pretrained(self.model)
+            model = AutoModel.from_pretrained(self.model, dtype=torch.float32).eval()
         except (OSError, ValueError) as error:
             raise UsageError(f'text expert "{self.model}": {error}') from error
         each, device = iter(texts), fastest()
