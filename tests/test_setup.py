@@ -311,3 +311,12 @@ def test_there_are_differences_exactly_where_identities_differ(left: dict[str, A
 def test_near_equals_of_different_identity_differ(left: dict[str, Any], right: dict[str, Any]) -> None:
     assert canonical(left) != canonical(right)
     assert list(differences(left, right)) == ["a"]
+
+
+@pytest.mark.parametrize("name", ["adamp", "sgdp", "nvnovograd", "lars"])
+def test_optimizers_of_whole_layers_do_not_go_with_zero(name: str) -> None:
+    plain = changed("optimizer.name", name)
+    assert make(plain).optimizer.name == name
+    plain["training"]["zero_stage"] = 1
+    with pytest.raises(ValidationError, match=f"zero_stage = 1: {name} has norms or projections of whole layers"):
+        make(plain)

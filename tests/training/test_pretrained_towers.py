@@ -11,7 +11,7 @@ import pytest
 import torch
 from support.forged import RECIPE, measured
 from support.own_tables import NAME, TABLE, own_folder
-from support.peers import transformers_text
+from support.peers import transformers_clip, transformers_text
 from support.resuming import require_equal, stopped_and_resumed, trained
 
 from benchsuite.analysis.building import build_views
@@ -20,6 +20,7 @@ from benchsuite.errors import UsageError
 from benchsuite.execution.ticket import Ticket
 from benchsuite.folders import use_folders
 from benchsuite.methods import create_method
+from benchsuite.models.clip_models import transformers_model
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.judged import judged
 from benchsuite.models.pretrained import choose_trained, merge_lora, opened
@@ -366,3 +367,17 @@ def test_a_text_encoder_by_name_stays_as_it_is(of_texts: Callable[..., Setup]) -
     with pytest.raises(UsageError, match=r"--data text: .*no tower of texts is pretrained"):
         require_used(read_recipe("scenes-smoke"), {"text": "/folder"})
     require_used(read_recipe("pairs-gpu"), {"text": "/folder"})
+
+
+@pytest.mark.parametrize("half", [torch.bfloat16, torch.float16])
+def test_what_was_stored_in_half_precision_is_trained_in_full(
+    of_texts: Callable[..., Setup], tmp_path: Path, half: torch.dtype
+) -> None:
+    from transformers import AutoModel
+
+    for folder in (transformers_text(tmp_path / "text"), transformers_clip(tmp_path / "clip")):
+        AutoModel.from_pretrained(folder).to(half).save_pretrained(folder)
+    both = transformers_model(str(tmp_path / "clip"))
+    assert both
+    models = seeded_encoder(of_texts("text"), 0, 0).text_tower, both.model
+    assert {p.dtype for model in models for p in model.parameters() if p.is_floating_point()} == {torch.float32}
