@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Self
 
 from benchsuite.analysis.building import build_views
@@ -109,7 +110,7 @@ def find_view(
         raise UsageError(f"{name} is not {regime}{asked} in {folder}, only {', '.join(others)}.")
     if not scales:
         at = f" --scale {scale}" if scale else ""
-        raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name}{at}` first.")
+        raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name}{at}{_into(folder)}` first.")
     if scale not in scales:
         there = ", ".join(scales)
         hint = did_you_mean(scale, scales) or " Choose one of these scales."
@@ -205,6 +206,11 @@ def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":
     return DataFrame(columns)
 
 
+def _into(folder: str | Path) -> str:
+    """The option that fills a folder other than the usual one."""
+    return "" if str(folder) == "runs" else f" --results {quote(str(folder))}"
+
+
 @dataclass(frozen=True)
 class ResultsFolder:
     """A results folder: its records, its tables, and what was skipped."""
@@ -225,7 +231,9 @@ class ResultsFolder:
     def existing(cls, path: Path, table: str = "temo/table1") -> Self:
         """The same of a folder that must be there: an error names what fills it."""
         if not path.is_dir():
-            raise UsageError(f"results folder {path} does not exist. Run `benchsuite repro {table}` first.")
+            what = "is no folder" if path.exists() else "does not exist"
+            first = f"Run `benchsuite repro {table}{_into(path)}` first."
+            raise UsageError(f"results folder {path} {what}. {first}")
         return cls.read(path)
 
     @cached_property

@@ -58,6 +58,8 @@ def claims(
         raise UsageError("name papers or tables, or give --all.")
     if scale and all_scales:
         raise UsageError("--scale and --all-scales exclude each other.")
+    if all_scales and (regime or exploratory):
+        raise UsageError("--all-scales has headline claims in both regimes: leave out --regime and --exploratory.")
     load_own(table_folders, plugin)
     read = ResultsFolder.read(results)
     names = named_tables(["all"] if everything else tables or [], stored=read.contents.tables)

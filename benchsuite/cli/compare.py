@@ -120,6 +120,8 @@ def compare(
             work = replace(work, plans=plan(seeds=size.seeds, count=size.trials))
         say(*summary(asked, work, pace, session, limit))
         if dry_run:
+            if as_json:
+                say_json({"runs": work.states(), "to_tune": len(work.trials.to_do)})
             return
         require_writable(report, "--report")
         session.store.require_writable()

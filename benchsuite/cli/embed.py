@@ -1,5 +1,6 @@
 """`benchsuite embed`: the vectors of a dataset's images and texts, for `features`."""
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Literal
@@ -66,7 +67,7 @@ def embed(
     sizes = ", ".join(f"{name} {part.images:,}" for name, part in manifest.splits.items())
     size = sum(path.stat().st_size for path in out.rglob("*.npy"))
     say(f"{out.resolve()}: {sizes} images; {size / 1e6:,.1f} MB")
-    say(f"next: benchsuite repro temo/table1 --scale own-features --data features={out}")
+    say(f"next: benchsuite repro temo/table1 --scale own-features --data {shlex.quote(f'features={out}')}")
 
 
 class Shown:

@@ -1,12 +1,11 @@
 """`benchsuite evaluate`: any task on trained towers, or on another library's model."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders, parse_setting
+from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders, parse_settings
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.registry import tasks
@@ -69,6 +68,7 @@ def evaluate(
     import torch
 
     from benchsuite.cli.shared.training_options import show_reading
+    from benchsuite.data.readers.files import json_of
     from benchsuite.encoders.evaluate import Wanted, evaluate_model, plan_evaluation
     from benchsuite.models.judged import interpolated, judged
 
@@ -86,8 +86,8 @@ def evaluate(
     wanted = Wanted(
         task=task,
         options={
-            name: json.loads(value) if value.startswith("[") else value
-            for name, value in map(parse_setting, settings or ())
+            name: json_of(value, f"--set {name}") if value.startswith("[") else value
+            for name, value in parse_settings(settings).items()
         },
         recipe=recipe,
         dataset=next(iter([*named, *of_options]), None),

@@ -69,6 +69,10 @@ def export(
 
     if everything == bool(table):
         raise UsageError("name one table, or give --all for all runs.")
+    if everything and (scale or regime or spread or digits is not None or show != "both"):
+        raise UsageError(
+            "--all is of all runs as they are: --scale, --regime, --show, --spread and --digits are for one table."
+        )
     if as_json and as_ not in (None, "json"):
         raise UsageError(f"--json and --format {as_}: give one of them.")
     formats = ("csv", "parquet", "croissant") if everything else tuple(FORMATS)

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -70,11 +71,16 @@ def new_recipe(
     It has a few seconds of training to start with, or with --like what another recipe has. Tables find it in the folder
     recipes/ beside papers/.
     """
+    from benchsuite.planning.recipe import read_recipe
+    from benchsuite.setup import REFERENCES
+
     load_own(tables, plugin)
     new = named("recipe", name, recipe_files())
     file = Path(f"{name}.toml")
     write(into, {file: copied(like, new["title"]) if like else dict(files_of("recipe", new))[file]})
-    run = f"benchsuite run infonce --recipe {shlex.quote(str(into / file))}"
+    made = read_recipe(str(into / file))
+    method = REFERENCES[made.setup(next(iter(made.backbones)), ()).towers]
+    run = f"benchsuite run {method} --recipe {shlex.quote(str(into / file))}{plugins(plugin)}"
     say_next(f"{run} --dry-run", run)
 
 
@@ -144,11 +150,20 @@ def new_table(
         raise UsageError(f'table "{name}": {error.errors()[0]["msg"]}.') from error
     for setup in recipes:
         measured_columns(table, setup)
-        setup.setup(table.rows[0].backbone, [])
+        towers = setup.setup(table.rows[0].backbone, []).towers
+        if wrong := [each for each in rows if towers not in methods.card(each).about.get("serves", ("pair",))]:
+            raise UsageError(f"{wrong[0]} does not train {towers} towers, which recipe {recipes[0].title} has.")
     write_whole(target, as_toml(content).encode(), overwrite=False)
     say(f"wrote {target}: {len(table.rows)} rows, {len(table.columns)} columns")
-    files = "".join(f" --plugin {shlex.quote(str(file))}" for file in plugin or ())
-    say(f"then: benchsuite repro {name} --scale {next(iter(scales))} --tables {shlex.quote(str(tables))}{files}")
+    if not table.claims:
+        say(f"no headline claim: neither end of {table.columns[0].name} is better")
+    own = f"--tables {shlex.quote(str(tables))}{plugins(plugin)}"
+    say(f"then: benchsuite repro {name} --scale {next(iter(scales))} {own}")
+
+
+def plugins(files: Sequence[Path] | None) -> str:
+    """The options that load them again."""
+    return "".join(f" --plugin {shlex.quote(str(file))}" for file in files or ())
 
 
 def new_leaderboard(

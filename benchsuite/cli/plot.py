@@ -58,6 +58,8 @@ def plot(
         raise UsageError("name a table as paper/table or a method, or give --survey.")
     if subject is not None and paper:
         raise UsageError("--paper is for --survey.")
+    if survey and (added or regime):
+        raise UsageError("--added and --regime are not for --survey, which shows both regimes of the papers' claims.")
     load_own(tables, plugin)
     read = ResultsFolder.existing(results)
     if subject is None:
@@ -82,8 +84,7 @@ def plot(
         if scale and scale not in scales:
             raise UnknownError("scale", scale, scales, f"{results}: ")
         at = [view for view in there if scale in (None, view.asked.scale)]
-        setups = {record.setup_id for view in at for row in view.rows for record in row.records}
-        figures = plots_of_method(board, board.methods[subject], setups if scale or regime else ())
+        figures = plots_of_method(board, board.methods[subject], at if scale or regime else None)
         about = subject
     picture = chosen(figures, figure, about)
     if out:

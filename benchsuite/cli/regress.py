@@ -33,10 +33,11 @@ def regress(
     Of built-in methods values on fixed embeddings and first steps are compared with the expectations of this package;
     values that changed on purpose need a raised version of the method, then --update stores them. Of any methods
     --store keeps the scores, and --against fails where they fell by more than the interval over replicates allows.
-    Exit code 1 if a method crashed or regressed.
+    Exit code 1 if a method regressed, or crashed where expectations are compared; 3 if one crashed in a training.
     """
     from benchsuite.gate.regress import BAD, expectations_file, gate, gated, update_expectations
     from benchsuite.gate.scores import RECIPE, check_scores, measured, read_scores
+    from benchsuite.setup import REFERENCES
 
     if sum(map(bool, (update, store, against))) > 1:
         raise UsageError("--update, --store and --against exclude each other.")
@@ -46,6 +47,10 @@ def regress(
         raise UsageError("--recipe goes with --store or --against.")
     load_plugins(plugin)
     chosen = methods_asked_for(names) if names else gated()
+    if (store or against) and {*chosen} <= {*REFERENCES.values()}:
+        raise UsageError(f"{', '.join(chosen)}: scores are compared with the reference's. Name another method, too.")
+    if update and (own := [name for name in chosen if name not in gated()]):
+        raise UsageError(f"--update is for methods of this package, and {own[0]} is none: --store keeps its scores.")
     if store:
         require_writable(store.absolute().parent, "--store")
         scores = measured(chosen, recipe or RECIPE, show_progress).model_dump()

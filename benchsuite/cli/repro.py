@@ -1,6 +1,7 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -160,7 +161,8 @@ def repro(
     say(*(str(note) for view in own if view.asked.regime == "tuned" for note in climbing(view, searches)))
     say(*(f"page:    {page}" for page in dict.fromkeys(pages.values())), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
-        say(f"all claims: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")
+        command = f"benchsuite claims {tables[0]} --scale {scale} --results {shlex.quote(str(results))}"
+        say(f"all claims: on the page, or `{command}`")
     if as_json:
         exported = [json.loads(export_json(view)) for view in own]
         say_json({"scale": scale, "runs": done.states(), "tables": exported, "pages": pages})

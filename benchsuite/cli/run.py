@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import AsJson, parse_setting, require_reported
+from benchsuite.cli.shared.options import AsJson, parse_settings, require_reported
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions, with_groups
 from benchsuite.errors import UsageError
@@ -59,7 +59,7 @@ def run(
 
     def plan() -> "Run":
         options.load_own()
-        given = dict(parse_setting(text) for text in settings or ())
+        given = parse_settings(settings)
         planned = plan_run(method, recipe, tower(), seed, given, options.folders)
         return planned.model_copy(update={"keep_weights": keep_weights or planned.keep_weights})
 

@@ -24,12 +24,13 @@ from benchsuite.verify.manifest import check_base, check_manifest, manifest_of, 
 
 def verify(
     what: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            help="A results folder, or one run: its record's file, or its run_id or the beginning of it.",
+            help="A results folder (default: that of --results), or one run: its record's file, or its run_id or the "
+            "beginning of it.",
             metavar="[FOLDER|RUN]",
         ),
-    ] = str(RESULTS),
+    ] = None,
     base: Annotated[
         list[Path] | None,
         typer.Option(help="An earlier MANIFEST.json: what it lists must still be there. Repeatable.", metavar="FILE"),
@@ -62,6 +63,7 @@ def verify(
     if data and not rerun:
         raise UsageError("--data goes with --rerun, which reads data again.")
     load_own(tables, plugin)
+    what = what or str(results)
     unloaded = []
     for card in tasks.cards().values():  # of installed packages: the import registers their rules
         if not card.module.startswith("benchsuite."):
@@ -85,8 +87,8 @@ def verify(
         if update:
             for audit in audits:
                 update_manifest(audit)
-    elif update or base:
-        raise UsageError(f"{what}: no such folder. --update and --base need a results folder.")
+    elif update or base or pack:
+        raise UsageError(f"{what}: no such folder. --update, --pack and --base need a results folder.")
     else:
         audits = [audit_run(find_run(results, what), RULES)]
     first, *second = audits
@@ -160,17 +162,22 @@ def lines(audit: Audit) -> Iterator[str]:
     if audit.path.is_dir():
         yield f"manifest digest: {manifest_of(audit).digest}"
     count = len(audit.problems)
-    sound = "verified." if audit.records or audit.files else "nothing to verify: no record, no table, no trials."
+    sound = "verified." if holds(audit) else "nothing to verify: no record, no table, no trials."
     yield f"NOT verified: {count} problem{'s' * (count != 1)}." if count else sound
     yield "This cannot check"
     yield from (f"  {limit}" for limit in CANNOT_CHECK)
+
+
+def holds(audit: Audit) -> bool:
+    """Whether there is anything to verify."""
+    return bool(audit.records or audit.files)
 
 
 def as_data(audit: Audit) -> dict[str, Any]:
     """For --json."""
     return {
         "path": str(audit.path),
-        "verified": not audit.problems,
+        "verified": holds(audit) and not audit.problems,
         "records": {name: record.run_id for name, record in audit.records.items()},
         "numbers_recomputed": audit.agreed,
         "problems": [vars(finding) for finding in audit.problems],

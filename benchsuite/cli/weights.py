@@ -1,5 +1,6 @@
 """`benchsuite weights`: a run's trained towers as a folder to load or to share."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -52,6 +53,6 @@ def weights(
     say(f"{out.resolve()}: {record.method.title}, seed {record.seed}, run {record.run_id}; {size / 1e6:,.1f} MB")
     if layout == "benchsuite":
         say(f'load:  benchsuite.load_encoder("{out}").images([...]), .texts([...])')
-        say(f"next:  benchsuite evaluate {out}")
+        say(f"next:  benchsuite evaluate {shlex.quote(str(out))}")
     else:
-        say(f"next:  benchsuite evaluate {layout}:{out} --task retrieval --data NAME=FOLDER")
+        say(f"next:  benchsuite evaluate {shlex.quote(f'{layout}:{out}')} --task retrieval --data NAME=FOLDER")

@@ -1,5 +1,6 @@
 """What this machine can do. Nothing here imports torch: heavy libraries are tried in a process of their own."""
 
+import http.client
 import json
 import os
 import platform
@@ -115,7 +116,7 @@ def _disk(what: str, place: Callable[[], Path], option: str) -> Fact:
     except (UsageError, OSError) as error:  # no folder that is named, and none of the usual ones, can be written to
         return Fact("problem", what, str(error).rstrip("."), f"Name another folder with {option}.")
     there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
-    if not os.access(there, os.W_OK):
+    if not (there.is_dir() and os.access(there, os.W_OK)):
         return Fact("problem", what, f"{folder} cannot be written to", f"Name another folder with {option}.")
     free = free_disk(folder)
     short: Status = "note" if free < LITTLE_DISK else "ok"
@@ -160,7 +161,7 @@ def hub() -> Fact:
         urllib.request.urlopen(urllib.request.Request(place, method="HEAD"), timeout=SECONDS).close()
     except urllib.error.HTTPError:  # an answer all the same
         pass
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         return Fact("note", "hub", f"{place} is not reached ({getattr(error, 'reason', error)})", WITHOUT_HUB)
     return Fact("ok", "hub", f"{place} answers")
 

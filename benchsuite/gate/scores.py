@@ -80,6 +80,9 @@ def measured(
         for replicate in range(REPLICATES):
             progress(f"{name}, replicate {replicate}")
             records.append(measure(plan(name, seed=replicate)).record)
+            shares = records[-1].results[protocol].metrics
+            if other := [score for score in smallest if score.rpartition(".")[2] not in shares]:
+                raise UsageError(f"recipe {recipe_name}: {other[0]} is no share of which more is better, as R@k are.")
         scores[name] = {score: [record.values()[score] for record in records] for score in smallest}
     versions = {name: methods.card(name).version for name in every}
     return Scores(

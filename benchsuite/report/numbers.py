@@ -33,7 +33,8 @@ def seeds_of(counts: Iterable[int]) -> str:
 def in_unit(value: float, unit: str, digits: int | None = None) -> str:
     """As a percentage or as it is, with so many decimals; what rounds to zero has no sign."""
     decimals = DIGITS[unit] if digits is None else digits
-    return f"{100 * value if unit == 'percent' else value:z.{decimals}f}"
+    shown = float(f"{100 * value:.12g}") if unit == "percent" else value  # equal means print alike
+    return f"{shown:z.{decimals}f}"
 
 
 def signed(value: float, unit: str) -> str:

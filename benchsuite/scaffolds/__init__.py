@@ -22,6 +22,14 @@ LONGEST = 30
 ENDING = ".in"
 
 
+IMPORTED = {
+    "method": ("Clock", "Loss", "Method", "PairBatch"),
+    "task": ("Embedder", "PairDataset", "RankRule", "Ranks", "Scores", "Task"),
+    "dataset": ("Manifest", "PairDataset", "Split"),
+}
+"""Classes that the templates import, by kind."""
+
+
 def named(kind: str, name: str, taken: Mapping[str, object]) -> dict[str, str]:
     """What stands for what in templates, or an error that says what is wrong with the name.
 
@@ -37,20 +45,23 @@ def named(kind: str, name: str, taken: Mapping[str, object]) -> dict[str, str]:
     if name in taken:
         raise UsageError(f'{kind} "{name}" exists already, in {taken[name]}. Choose another name, such as "{name}-2".')
     parts, module = name.split("-"), name.replace("-", "_")
+    class_ = "".join(part[0].upper() + part[1:] for part in parts)
+    if kind in (*IMPORTED, "package") and (word := next(filter(keyword.iskeyword, (module, class_)), "")):
+        raise UsageError(f'{kind} name "{name}": "{word}" is a word of Python. Choose another name.')
+    if class_ in IMPORTED.get(kind, ()):
+        raise UsageError(f'{kind} name "{name}": the template imports {class_}. Choose another name.')
     return {
         "name": name,
         "module": module,
         "import": module,
-        "class": "".join(part[0].upper() + part[1:] for part in parts),
+        "class": class_,
         "title": " ".join(parts).capitalize(),
         "version": __version__,
     }
 
 
 def require_free_module(module: str, folder: Path) -> None:
-    """Refuse a name whose file would hide an installed module from the tests beside it, or be no module at all."""
-    if keyword.iskeyword(module):
-        raise UsageError(f'"{module}" is a word of Python, and {module}.py cannot be imported. Choose another name.')
+    """Refuse a name whose file would hide an installed module from the tests beside it."""
     own = {folder.resolve(), Path.cwd()}
     elsewhere = [entry for entry in sys.path if Path(entry).resolve() not in own]
     found = PathFinder.find_spec(module, elsewhere)

@@ -4,6 +4,7 @@ So `verify` notices what is gone, replaced or not listed.
 """
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,7 @@ def write_manifest(file: Path, manifest: FolderManifest) -> None:
 
 def check_manifest(audit: Audit) -> None:
     """Compare the folder with its MANIFEST.json; a note where there is none."""
-    update = f"`benchsuite verify {audit.path} --update` "
+    update = f"`benchsuite verify {shlex.quote(str(audit.path))} --update` "
     file = audit.path / MANIFEST
     if not file.exists():
         message = "missing, so a removed record would not be noticed"

@@ -227,3 +227,11 @@ def test_added_rows_are_counted_apart(
     said = capsys.readouterr().out
     assert said.count("(added row)") == len(asked)
     assert f"{len(asked)} headline comparisons of added rows: " in said
+
+
+@pytest.mark.parametrize("option", [("--regime", "tuned"), ("--exploratory",)])
+def test_all_scales_are_of_headline_claims_in_both_regimes(
+    runs: Path, option: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("temo/table1", "--results", runs, "--all-scales", *option) == 2
+    assert "leave out --regime and --exploratory" in capsys.readouterr().err

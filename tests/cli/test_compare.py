@@ -57,6 +57,13 @@ def pages() -> str:
     return "".join(file.read_text("utf-8") for file in Path("reports/tables").glob("*.html"))
 
 
+def test_a_plan_can_be_read_by_programs(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare("mine.py", "--replicates", 3, "--dry-run", "--json") == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert planned["to_tune"] > 0
+    assert {"to do"} == {run["state"] for run in planned["runs"]}
+
+
 def test_data_that_the_recipe_does_not_read_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("infonce", "ts", "--recipe", "latents-pairs", "--data", "emoji", "--dry-run")
     assert exit_code("compare", *asked) == 2

@@ -107,3 +107,21 @@ def test_texts_of_all_runs_are_no_formulas_and_numbers_are_the_same() -> None:
     pd.testing.assert_series_equal(found.value, frame.value)
     plain = pd.DataFrame({"row": ["RN50/TeMo", None], "value": [-0.5, 1e-9], "on": switches})
     pd.testing.assert_frame_equal(harmless_texts(plain), plain)
+
+
+@pytest.mark.parametrize("option", [("--scale", "small"), ("--regime", "tuned"), ("--digits", 2), ("--show", "ours")])
+def test_options_of_a_table_do_not_go_with_all_runs(
+    runs: Path, option: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("--all", "--results", runs, *option) == 2
+    assert "--all is of all runs as they are" in capsys.readouterr().err
+
+
+def test_a_folder_without_the_table_says_how_to_fill_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "my runs"
+    folder.mkdir()
+    assert command("temo/table1", "--results", folder) == 2
+    assert f"Run `benchsuite repro temo/table1 --results '{folder}'` first" in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    assert command("temo/table1", "--results", tmp_path / "file") == 2
+    assert "file is no folder" in capsys.readouterr().err

@@ -87,6 +87,7 @@ def test_nothing_is_overwritten_or_written_elsewhere(
         (["infonce", "--measure", "geometry.gpa"], 'Did you mean "gap"'),
         (["infonce", *COLUMNS, "--recipe", "smoke"], '--recipe "smoke": write SCALE=RECIPE'),
         (["infonce", *COLUMNS, "--recipe", "smoke=scenes-smok"], 'Did you mean "scenes-smoke"'),
+        (["infonce", "simclr", *COLUMNS, "--recipe", "smoke=scenes-smoke"], "simclr does not train pair towers"),
     ],
 )
 def test_what_is_wrong_is_refused_and_nothing_is_written(

@@ -172,3 +172,20 @@ def test_the_numbers_of_any_figure_can_be_had(runs: Path, made: Path, tmp_path: 
 def test_wrong_usage_is_told(arguments: list[str], says: str, runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("--results", runs, *arguments) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_method_s_figures_are_of_the_regime_that_is_asked_for(made: Path, tmp_path: Path) -> None:
+    found = {}
+    for regime in ("", "printed", "tuned"):
+        file = tmp_path / f"of-{regime}.csv"
+        assert command("temo", "--results", made, "--out", file, *(["--regime", regime] if regime else [])) == 0
+        found[regime] = file.read_text().splitlines()[1:]
+    assert found["printed"]
+    assert found["tuned"]
+    assert sorted(found[""]) == sorted([*found["printed"], *found["tuned"]])
+
+
+@pytest.mark.parametrize("option", [("--added",), ("--regime", "printed")])
+def test_the_survey_is_of_both_regimes(runs: Path, option: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("--survey", "--results", runs, *option) == 2
+    assert "--added and --regime are not for --survey" in capsys.readouterr().err

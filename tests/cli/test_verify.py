@@ -30,6 +30,8 @@ def test_a_folder_without_any_record_is_not_called_verified(tmp_path: Path, caps
     told = capsys.readouterr().out
     assert "\nnothing to verify: " in told
     assert "verified" not in told
+    assert command("--results", str(tmp_path), "--json") == 0, "the folder of --results"
+    assert json.loads(capsys.readouterr().out)["verified"] is False
 
 
 def test_one_bad_record_is_exit_code_1_and_the_rest_is_still_told(
@@ -96,7 +98,8 @@ def test_a_second_laboratory_is_verified_with_the_first(folder: Path, capsys: py
     ("arguments", "says"),
     [
         (["none"], "none: no such file, and results folder runs does not exist"),
-        (["none", "--update"], "none: no such folder. --update and --base need"),
+        (["none", "--update"], "none: no such folder. --update, --pack and --base need"),
+        (["none", "--pack"], "none: no such folder. --update, --pack and --base need"),
         (["--base", "none.json"], "manifest none.json: no such file"),
     ],
 )

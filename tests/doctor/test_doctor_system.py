@@ -2,6 +2,7 @@
 
 import tempfile
 from email.message import Message
+from http.client import InvalidURL
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -95,6 +96,10 @@ def test_nothing_is_said_of_a_driver_that_works(nvidia_smi: Path, torch: dict[st
 def test_a_hub_that_refuses_is_there_and_one_that_does_not_answer_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in machine.OFFLINE:
         monkeypatch.delenv(name, raising=False)
-    for error, status in ((HTTPError("u", 403, "no", Message(), None), "ok"), (URLError("no route"), "note")):
+    for error, status in (
+        (HTTPError("u", 403, "no", Message(), None), "ok"),
+        (URLError("no route"), "note"),
+        (InvalidURL("a b"), "note"),
+    ):
         monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=error))
         assert machine.hub().status == status

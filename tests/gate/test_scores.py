@@ -148,3 +148,26 @@ def test_what_cannot_be_compared_is_refused_before_any_run(
     printed = capsys.readouterr()
     assert said in printed.err
     assert "replicate" not in printed.err
+
+
+def test_the_reference_alone_is_compared_with_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("regress", "infonce", "--store", "a.json") == 2
+    assert "infonce: scores are compared with the reference's. Name another method" in capsys.readouterr().err
+
+
+def test_expectations_are_of_methods_of_this_package(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("benchsuite.gate.regress.gated", lambda: ["infonce"])
+    assert exit_code("regress", "ts", "--update") == 2
+    assert "--update is for methods of this package, and ts is none" in capsys.readouterr().err
+
+
+def test_a_measure_of_which_less_is_better_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    primary = 'primary.retrieval = { metric = "t2i_median_rank", difference = 1.0 }\n'
+    Path("ranks.toml").write_text(VECTORS + primary)
+    assert exit_code("regress", "ts", "--store", "a.json", "--recipe", "ranks.toml") == 2
+    assert "retrieval.t2i_median_rank is no share of which more is better" in capsys.readouterr().err

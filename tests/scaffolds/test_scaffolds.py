@@ -87,6 +87,9 @@ def test_new_files_are_styled_whatever_the_name(place: Place, kind: str, name: s
         ("new-method", "../x", 'Did you mean "x"?'),
         ("new-method", "x" * 31, "at most 30 characters"),
         ("new-method", "class", '"class" is a word of Python'),
+        ("new-method", "none", '"None" is a word of Python'),
+        ("new-method", "pair-batch", "the template imports PairBatch"),
+        ("new-task", "scores", "the template imports Scores"),
         ("new-method", "torch", "torch.py would hide the installed module torch"),
         ("new-method", "json", "json.py would hide the installed module json"),
         ("new-leaderboard", "numpy", "would hide the installed module numpy"),
@@ -127,3 +130,16 @@ def test_a_disk_that_fills_up_leaves_no_half(place: Place, monkeypatch: pytest.M
     monkeypatch.setattr(scaffolds, "write_whole", full)
     assert exit_code("new-method", "my-loss") == 2
     assert list(place.folder.iterdir()) == []
+
+
+def test_a_board_s_first_method_is_no_word_of_python(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("new-leaderboard", "board", "--method", "lambda") == 2
+    assert '"lambda" is a word of Python' in capsys.readouterr().err
+    assert list(place.folder.iterdir()) == []
+
+
+def test_the_run_that_a_new_recipe_suggests_is_of_a_method_that_it_trains(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("new-recipe", "my-images", "--like", "scenes-image-smoke") == 0
+    assert "benchsuite run simclr --recipe my-images.toml --dry-run" in capsys.readouterr().out

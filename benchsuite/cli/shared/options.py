@@ -151,9 +151,14 @@ def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list
     return [name.strip() for name in parts if name.strip()]
 
 
-def parse_setting(text: str) -> tuple[str, str]:
-    """`tau=0.05` as ("tau", "0.05"); the types of a method or a task turn the text into a value."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise UsageError(f'--set "{text}": write name=value, for example --set tau=0.05.')
-    return name.strip(), value.strip()
+def parse_settings(texts: Sequence[str] | None) -> dict[str, str]:
+    """`tau=0.05` as {"tau": "0.05"}; the types of a method or a task turn the texts into values."""
+    given: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise UsageError(f'--set "{text}": write name=value, for example --set tau=0.05.')
+        if name in given:
+            raise UsageError(f"--set {name} is given twice.")
+        given[name] = value
+    return given

@@ -4,7 +4,7 @@ reference on every board.
 A figure holds differences of one unit: percentage points and plain numbers have a figure each.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchsuite.analysis.both_regimes import MEANING
@@ -115,9 +115,16 @@ def plots_of_table(leaderboard: Leaderboard, view: TableView, added_alone: bool 
     return _named([*claims_figures(view, [*leaderboard.claims[view.asked.name], *added]), *table_figures(view)])
 
 
-def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> Figures:
-    """A method's differences to the reference, with `setups` under these alone; then how sensitive it is."""
-    found = [one for one in leaderboard.against(method.name) if not setups or one.board.setup_id in setups]
+def plots_of_method(
+    leaderboard: Leaderboard, method: MethodSummary, views: Sequence[TableView] | None = None
+) -> Figures:
+    """A method's differences to the reference; then how sensitive it is. With `views` those of their runs alone."""
+    runs = None if views is None else {record.run_id for view in views for record in view.runs}
+    found = [
+        one
+        for one in leaderboard.against(method.name)
+        if runs is None or any(record.run_id in runs for record in one.row.records.values())
+    ]
     bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
     lines = [
         [Comparison(
@@ -128,7 +135,10 @@ def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Col
     ]  # fmt: skip
     name, title = f"method-{links.slug(method.name)}", f"{method.title} against {bases}"
     own = _figures(lines, name, "differences", title, f"Difference to {bases}, better is +")
-    return _named([*own, *sensitivity_figures(method.name, leaderboard.contents.trials, leaderboard.views)])
+    recipes = None if views is None else {view.setting.name for view in views if view.asked.regime == "tuned"}
+    trials = leaderboard.contents.trials
+    searched = {name: file for name, file in trials.items() if recipes is None or name in recipes}
+    return _named([*own, *sensitivity_figures(method.name, searched, leaderboard.views)])
 
 
 def chosen(figures: Mapping[str, Figure | Forest], name: str | None, subject: str) -> Figure | Forest:
