@@ -22,6 +22,10 @@ pytestmark = pytest.mark.slow
 
 Open = Callable[..., "Page"]
 PHONE = {"width": 380, "height": 740}
+MANY = (
+    "body => [...Array(8)].forEach(() => [...body.rows].slice(0, 2).forEach(row => body.append(row.cloneNode(true))))"
+)
+"""As of a table with many rows."""
 TABLET = {"width": 680, "height": 740}
 WIDE = {"width": 2560, "height": 1300}
 SHIFTS = """
@@ -91,6 +95,7 @@ def test_no_page_scrolls_sideways(
 def test_head_and_first_column_stay_in_view(new_page: Open, name: str, table: str, size: dict[str, int]) -> None:
     page = new_page(name, viewport=size)
     region = page.locator(".scroll").filter(has=page.locator(f"#{table}"))
+    page.locator(f"#{table} tbody").evaluate(MANY)
     assert region.evaluate("one => one.scrollWidth > one.clientWidth + 50 && one.scrollHeight > one.clientHeight + 50")
     region.scroll_into_view_if_needed()
     region.evaluate("one => one.scrollTo({left: 180, top: 160, behavior: 'instant'})")
