@@ -179,7 +179,8 @@ def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Fami
         kind = "reproduced" if (pair.difference > 0) == (question.better == "higher") else "opposite"
     half = math.inf if p is None else half_width(pair.sd or 0.0, pair.n, level)
     stated = "the smallest difference of interest"
-    if question.interest and abs(pair.difference) + half <= question.interest:
+    spread = bool(pair.sd) or kind != "undecided"  # without any, only what signs confirm is known to be small
+    if spread and question.interest and abs(pair.difference) + half <= question.interest:
         small = "" if kind == "undecided" else "significant, but too small to matter: "
         interval = _interval(pair.difference - half, pair.difference + half, unit)
         within = f"{interval}, lies within ± {_amount(question.interest, unit)}, {stated}"
