@@ -152,7 +152,7 @@ def new_table(
         measured_columns(table, setup)
         towers = setup.setup(table.rows[0].backbone, []).towers
         if wrong := [each for each in rows if towers not in methods.card(each).about.get("serves", ("pair",))]:
-            raise UsageError(f"{wrong[0]} does not train {towers} towers, which recipe {recipes[0].title} has.")
+            raise UsageError(f"{wrong[0]} does not train {towers} towers, which recipe {setup.title} has.")
     write_whole(target, as_toml(content).encode(), overwrite=False)
     say(f"wrote {target}: {len(table.rows)} rows, {len(table.columns)} columns")
     if not table.claims:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import AsJson, Replicates, TrialCount, parse_seeds
+from benchsuite.cli.shared.options import AsJson, AskedRegimes, Replicates, TrialCount, parse_seeds
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher, with_groups
 from benchsuite.errors import UsageError
@@ -33,13 +33,7 @@ def tune(
     ] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone (default: all).")] = None,
     replicates: Replicates = None,
-    regime: Annotated[
-        Literal["tuned", "printed", "both"] | None,
-        typer.Option(
-            help="tuned (default of a method): all numbers are searched. printed: the learning rate alone. both: of "
-            "tables the default, where the recipe says how to search."
-        ),
-    ] = None,
+    regime: AskedRegimes = None,
     trials: TrialCount = None,
     jobs: Jobs = None,
     max_jobs: MaxJobs = None,

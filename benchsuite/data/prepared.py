@@ -61,7 +61,7 @@ def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np
     ids = labelled_clusters(settings, split)
     if ids is None:
         by = create_embedding(settings.embedding, **settings.options)
-        key = {"clusters": settings.model_dump(mode="json"), "embedding": identity(by)}
+        key = {"clusters": settings.model_dump(mode="json"), "embedding": _identity(by)}
         ids = cached_rows(key, setup, split, lambda: _k_means(settings, setup, split), np.int64)[:, 0]
     return ids, tuple(int(n) for n in np.bincount(ids))
 
@@ -109,11 +109,11 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> Matrix:
         lists, counted = tee(split.captions_for(f"embedding {expert.embedding} of texts"))
         return _means(embedding.texts(chain.from_iterable(lists)), map(len, counted))
 
-    key = {"embedding": identity(embedding), "side": side}
+    key = {"embedding": _identity(embedding), "side": side}
     return cached_rows(key, setup, split, rows, np.float32)
 
 
-def identity(embedding: Embedding) -> Sequence[object]:
+def _identity(embedding: Embedding) -> Sequence[object]:
     """What decides its rows: its version, its options, and the files of a folder that an option names."""
     options = embedding.options()
     folders = [Path(value) for value in options.values() if isinstance(value, str) and value and Path(value).is_dir()]

@@ -48,7 +48,7 @@ AskedRegimes = Annotated[
     typer.Option(
         "--regime",
         help="printed: the paper's hyper-parameters, the learning rate alone searched. tuned: all searched. both "
-        "(default, where the recipe says how to search).",
+        "(default of tables, where the recipe says how to search; of `tune METHOD` it is tuned).",
     ),
 ]
 Replicates = Annotated[
