@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from benchsuite.errors import UnknownError, UsageError, quote
 from benchsuite.grouping import by_key
 from benchsuite.papers.questions import HEADLINES, Premise, TextClaim
-from benchsuite.setup import Part
+from benchsuite.setup import Part, Setup
 from benchsuite.toml_files import MisplacedError
 
 
@@ -206,6 +206,8 @@ class Table(Part):
             if recipe.endswith(".toml"):
                 problem = "name a recipe, not a file. Its file must be recipes/<name>.toml in the table's folder"
                 raise MisplacedError(f'scale "{scale}": {recipe}: {problem}', "recipes", scale)
+        for number, factor in enumerate(self.factors):
+            _require_known("factors", "setting", factor.partition(".")[0], list(Setup.model_fields), "factors", number)
         for number, column in enumerate(self.columns):
             _require_known(f"column {column.key}", "part", column.part, ["", *self.parts], "columns", number, "part")
             for other in column.mean_of:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, require_known
 from benchsuite.papers import Row, Table
 from benchsuite.papers.claim import headline_rows
 from benchsuite.papers.schema import TablePart
@@ -27,11 +27,19 @@ def rows_to_run(
     table: Table, recipe: Recipe, wanted: Sequence[str], extra: Sequence[str], tuned: bool
 ) -> list[LongerRow]:
     """The rows of the table and of added methods; where rows are tuned, those of the reference trained longer too."""
+    _require_hyperparameters(table)
     wanted = [name for each in wanted for name in (_headline_rows(table) if each == HEADLINES else [each])]
     longer = longer_rows(table.rows, recipe, wanted) if tuned else []
     labels = {label for added in longer for label in added.row.names}
     own = [name for name in wanted if name not in labels]
     return [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not wanted else [])] + longer
+
+
+def _require_hyperparameters(table: Table) -> None:
+    """Refuse a name that stays as printed and is no method's: the one that was meant would be tuned."""
+    known = {field.name for row in table.rows if row.method for field in methods.card(row.method).fields}
+    for name in table.printed:
+        require_known("hyper-parameter", name, known, f"{table.name}, printed: ")
 
 
 def _headline_rows(table: Table) -> list[str]:

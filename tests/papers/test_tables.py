@@ -85,6 +85,7 @@ def test_a_minimal_table_reads(tmp_path: Path) -> None:
         ("method = \"infonce\"\n", "", 'row "InfoNCE" (RN50) needs either a method or not_run'),
         ("file_format = 1", "file_format = 2", "file_format"),
         ("[[rows]]", "[[rows", "not valid TOML"),
+        ("locator", 'factors = ["optimiser.lr"]\nlocator', 'factors: setting "optimiser" does not exist'),
     ],
 )  # fmt: skip
 def test_a_wrong_table_file_is_refused_by_name(tmp_path: Path, old: str, new: str, message: str) -> None:
