@@ -28,31 +28,27 @@ def members_of(tar: Path, kinds: Sequence[str]) -> Sequence[tuple[str, int, int,
 
 
 def _scan(file: Path, kinds: Sequence[str]) -> list[tuple[str, int, int, str]]:
-    images: dict[str, tuple[int, int]] = {}
-    texts: dict[str, str] = {}
-    metadata: dict[str, tarfile.TarInfo] = {}
+    found: dict[str, dict[str, tarfile.TarInfo]] = {kind: {} for kind in (IMAGES[0], *kinds)}
+    images = found[IMAGES[0]]
     try:
         with open_regular(file) as stream, tarfile.open(fileobj=stream, mode="r:") as tar:
             for member in tar:
                 folder, _, name = member.name.rpartition("/")
-                stem, _, kind = name.partition(".")
-                key = f"{folder}/{stem}" if folder else stem
-                if not member.isfile() or stem == "":
+                stem, _, ending = name.partition(".")
+                ending = ending.lower()
+                kind = IMAGES[0] if ending in IMAGES else ending
+                if not member.isfile() or not stem or kind not in found:
                     continue
-                kind = kind.lower()
-                own = images if kind in IMAGES else texts if kind == kinds[0] else metadata if kind in kinds else {}
-                if key in own:
-                    raise ValueError(f"{key} has two members .{kind}, or two images")
-                if kind in IMAGES:
-                    images[key] = (member.offset_data, member.size)
-                elif kind == kinds[0]:
-                    texts[key] = _text(tar, member)
-                elif kind == "json" and kind in kinds:
-                    metadata[key] = member
+                key = f"{folder}/{stem}" if folder else stem
+                if key in found[kind]:
+                    raise ValueError(f"{key} has two members .{ending}, or two images")
+                found[kind][key] = member
             if not _ends(stream, tar.offset):
                 raise tarfile.ReadError("it ends in the middle")
-            for key in images.keys() - texts.keys() & metadata.keys():
-                about = json_of(_text(tar, metadata[key]), f"{file}, {key}.json")
+            texts = {key: _text(tar, member) for key, member in found[kinds[0]].items()}
+            described = found["json"] if "json" in kinds[1:] else {}
+            for key in images.keys() - texts.keys() & described.keys():
+                about = json_of(_text(tar, described[key]), f"{file}, {key}.json")
                 caption = about.get("caption") or ""
                 if not isinstance(caption, str):
                     raise ValueError(f"the caption of {key}.json is no text but a {type(caption).__name__}")
@@ -63,7 +59,7 @@ def _scan(file: Path, kinds: Sequence[str]) -> list[tuple[str, int, int, str]]:
         what = "a caption" if kinds[0] in ("txt", "json") else "a class"
         there = f"there must be {without[0]}.{' or .'.join(kinds)}"
         raise UsageError(f"{file}, {without[0]}: an image without {what}; {there}.")
-    return [(key, offset, size, texts[key]) for key, (offset, size) in images.items()]
+    return [(key, member.offset_data, member.size, texts[key]) for key, member in images.items()]
 
 
 def _ends(stream: Any, offset: int) -> bool:
