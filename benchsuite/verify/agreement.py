@@ -250,9 +250,10 @@ def _skipped(side: ResultsFolder) -> list[str]:
 def _table(table: TableDiff) -> Iterator[str]:
     hows = Counter(cell.how for cell in table.cells)
     judged = [each for each in table.verdicts if each.judged]
-    equal = sum(not run.moved for run in table.runs)
+    equal, copied = sum(not run.moved for run in table.runs), sum(run.copied for run in table.runs)
+    same = f"; {copied} are the same record, not trained again" if copied else ""
     yield f"{table.title}: {'agrees' if table.agrees else 'does not agree'}"
-    yield f"  runs that both have: {len(table.runs)}, of which {equal} are equal in every digit"
+    yield f"  runs that both have: {len(table.runs)}, of which {equal} are equal in every digit{same}"
     yield f"  verdicts that both have: {len(judged)}, of which {sum(each.same for each in judged)} are the same"
     yield f"  cells: {', '.join(f'{hows[how]} {how}' for how in HOWS if hows[how]) or 'none'}"
     yield from (f"    {problem}" for problem in table.problems)
@@ -299,6 +300,7 @@ def _table_data(table: TableDiff) -> dict[str, Any]:
         "scale": table.scale,
         "agrees": table.agrees if table.before and table.after else None,
         "runs": len(table.runs),
+        "copied": sum(run.copied for run in table.runs),
         "problems": [str(problem) for problem in table.problems],
         "cells": [
             {"cell": cell.name, "how": cell.how, "before": _values(cell.before), "after": _values(cell.after)}

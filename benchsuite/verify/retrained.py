@@ -44,6 +44,11 @@ class Again:
     """Records of the row's other seeds."""
 
     @property
+    def copied(self) -> bool:
+        """Whether nothing was trained again: the two are one record."""
+        return self.record.digest == self.again.digest
+
+    @property
     def unknown(self) -> list[str]:
         """Numbers that only one of the two has: a run has as many as its protocols."""
         return sorted(self.record.values().keys() ^ self.again.values().keys())

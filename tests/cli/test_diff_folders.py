@@ -40,6 +40,7 @@ def test_a_folder_agrees_with_its_copy(folders: tuple[Path, Path], capsys: pytes
     assert command(folders[0], folders[0]) == 0
     output = capsys.readouterr().out
     assert "records: equal\ntemo/table1 at scale small: agrees\n" in output
+    assert "equal in every digit; 8 are the same record, not trained again\n" in output
     assert "->" not in output
 
 

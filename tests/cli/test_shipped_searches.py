@@ -68,3 +68,18 @@ def test_tune_searches_here(repro: Callable[..., int], capsys: pytest.CaptureFix
     assert repro("there") == 0
     assert repro("there", *ROW, "--tune") == 2
     assert "Give another --results FOLDER" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_runs_that_come_with_benchsuite_are_not_taken_for_ones_own(
+    repro: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder in which `compare` stored them has them as runs; they are nobody's second measurement."""
+    assert repro("here") == 0
+    capsys.readouterr()
+    assert repro("here", *ROW, "--dry-run") == 0
+    assert "4 runs, 0 to do" in (own := capsys.readouterr().out)
+    assert "come with benchsuite" not in own
+    ship(Path("here"), "vectors", tmp_path / "built-in-too", monkeypatch)
+    assert repro("here", *ROW, "--dry-run") == 0
+    assert "4 runs, 0 to do, 4 stored by compare that come with benchsuite" in capsys.readouterr().out
