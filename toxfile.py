@@ -11,7 +11,8 @@ from tox.session.state import State
 PAPERS = Path(__file__).parent / "baselines" / "papers"
 SHORT = {"repro-table1": "temo/table1", "repro-all": "all"}
 USUAL = {"repro-table1": ("--regime", "tuned")}
-"""Options where none follow after --."""
+DECIDE = {"--regime", "--trials", "--scale"}
+"""Options after -- that say themselves what is searched; beside any other, the usual ones stay."""
 
 
 def environments() -> dict[str, str]:
@@ -32,12 +33,13 @@ def tox_extend_envs() -> tuple[str, ...]:
 def tox_add_core_config(core_conf: ConfigSet, state: State) -> None:
     """What each of them does; [testenv] in tox.ini gives the rest."""
     options = state.conf.pos_args(None) or ()
+    decided = bool(DECIDE & {option.partition("=")[0] for option in options})
     for name, what in environments().items():
         state.conf.memory_seed_loaders[name].append(
             MemoryLoader(
                 description=f"Reproduce {what}; options of `benchsuite repro` may follow after --.",
                 package="editable",
                 extras=set(),
-                commands=[Command(["benchsuite", "repro", what, *(options or USUAL.get(name, ()))])],
+                commands=[Command(["benchsuite", "repro", what, *(() if decided else USUAL.get(name, ())), *options])],
             )
         )

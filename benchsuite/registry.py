@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchsuite.cards import Card, card_of_class, read_cards
-from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, own_errors, require_known
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, did_you_mean, own_errors, require_known
 from benchsuite.folders import announced
 
 T = TypeVar("T", bound=type)
@@ -102,7 +102,8 @@ def taken(card: Card, holder: Card) -> UsageError:
 def load_plugin(path: Path) -> None:
     """Import a user's Python file. Its decorators register its classes."""
     if not path.is_file():
-        raise UsageError(f"plugin {path}: no such file.")
+        beside = path.parent.glob(f"*{path.suffix}")
+        raise UsageError(f"plugin {path}: no such file.{did_you_mean(str(path), map(str, beside))}")
     name = f"benchsuite_plugin_{path.stem}"
     known = sys.modules.get(name)
     if known is not None and Path(inspect.getfile(known)).resolve() == path.resolve():

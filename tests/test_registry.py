@@ -128,6 +128,9 @@ def test_a_plugin_with_names_of_its_own_choice_needs_no_literals(plugin_file: Pl
 def test_a_missing_plugin_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"plugin .*absent\.py: no such file"):
         load_plugin(tmp_path / "absent.py")
+    (tmp_path / "present.py").touch()
+    with pytest.raises(UsageError, match=r"no such file\. Did you mean .*present\.py"):
+        load_plugin(tmp_path / "presnt.py")
 
 
 def test_a_plugin_that_is_no_python_file_is_refused(plugin_file: PluginFile) -> None:

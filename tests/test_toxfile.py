@@ -27,7 +27,9 @@ def test_every_table_and_paper_has_its_environment(environments: dict[str, str])
     ("given", "asked"),
     [
         ((), ("--regime", "tuned")),
+        (("--tune", "--replicates=3"), ("--regime", "tuned", "--tune", "--replicates=3")),
         (("--scale", "smoke"), ("--scale", "smoke")),
+        (("--regime=printed",), ("--regime=printed",)),
         (("--regime", "both"), ("--regime", "both")),
     ],
 )

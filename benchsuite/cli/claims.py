@@ -60,7 +60,7 @@ def claims(
         raise UsageError("--scale and --all-scales exclude each other.")
     if all_scales and (regime or exploratory):
         raise UsageError("--all-scales has headline claims in both regimes: leave out --regime and --exploratory.")
-    load_own(table_folders, plugin)
+    own = load_own(table_folders, plugin)
     read = ResultsFolder.read(results)
     names = named_tables(["all"] if everything else tables or [], stored=read.contents.tables)
     asked = [view for view in read.views if view.asked.table in names and scale in (None, view.asked.scale)]
@@ -108,6 +108,10 @@ def claims(
         say(*map(agreement_line, agreements), *outcome_lines(both))
     else:
         say(*lines(judged, exploratory), *map(both_line, both), *again_lines(again), *outcome_lines(both))
+    measured = {row.method for view in views for row in view.rows if row.records}
+    if views and not as_json and (unmeasured := [name for name in own if name not in measured]):
+        command = f"benchsuite repro {names[0]} --rows {unmeasured[0]} --plugin FILE"
+        say(f"{results} has no run of {', '.join(unmeasured)} in these tables: `{command}` makes them.")
     if not views and not as_json:
         of = names[0] + " and the others" * (len(names) > 1)
         say(f"{results} has no run of {of}: run `benchsuite repro {names[0]}`, or name --results FOLDER.")
@@ -213,7 +217,7 @@ def _ends(pair: "Paired | None") -> list[float | None] | None:
 def agreement_line(found: "TrackAgreement") -> str:
     """How far two scales order their methods alike."""
     tau = f"Kendall's tau {found.tau:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
-    where = f"{found.first} and {found.second}, {found.towers}, {found.measure}, {found.regime}"
+    where = f"order on {found.first} and {found.second}, {found.towers}, {found.measure}, {found.regime}"
     return f"{where}: {tau} over {len(found.methods)} configurations"
 
 

@@ -60,7 +60,8 @@ def compare(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="About so long: 20m, 2h. Kept by fewer replicates, never below three, then by fewer trials.",
+            help="About so long: 20m, 2h. Kept by fewer replicates, never below three; then by fewer trials, where "
+            "that is faster: runs that come with benchsuite have its number of trials.",
             metavar="TIME",
         ),
     ] = None,

@@ -20,7 +20,7 @@ from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.method_lines import by_role, cost_range, first_measures
 from benchsuite.report.numbers import counted
 from benchsuite.report.origin import REAL, Origin, data_of
-from benchsuite.setup import REFERENCES
+from benchsuite.setup import REFERENCES, Towers
 
 MOST_IN_A_COLUMN = 12
 """Headline claims of one outcome on the first page."""
@@ -68,22 +68,28 @@ class Overview:
 
     @property
     def answer(self) -> str:
-        """Which methods are ahead of the reference."""
+        """Which methods are ahead of the reference, and which behind: tuned like it, where it was tuned."""
         shown = self.decisive
-        wins, others = [], 0
+        alike = any(all_tuned(row) for row in shown[0].rows)
+        ahead: list[str] = []
+        behind: list[str] = []
+        others = 0
         for line in self.lines:
-            found = [one.outcome for board in shown if (one := line.found.get(board.setup_id))]
-            if found and line.method != REFERENCES[shown[0].setup.towers]:
+            every = [one for board in shown if (one := line.found.get(board.setup_id))]
+            found = [one.outcome for one in every if all_tuned(one.row) or not alike]
+            if found and line.method != REFERENCES[self.towers]:
                 others += 1
-                if "better" in found:
-                    wins.append(f"{line.title} (on {found.count('better')} of {counted(len(found), 'board')})")
-        tuned = ", tuned," if any(all_tuned(row) for row in shown[0].rows) else ""
-        where = f"On {self.data[shown[0].setup_id]}{tuned}"
-        if not wins:
-            return f"{where} none of {counted(others, 'method')} is ahead of {self.reference} on any board."
-        verb = "is" if len(wins) == 1 else "are"
-        ahead = f"{len(wins)} of {counted(others, 'method')} {verb} ahead of {self.reference}: {', '.join(wins)}."
-        return f"{where} {ahead} No other is shown to be ahead."
+                for kind, which in (("better", ahead), ("worse", behind)):
+                    if kind in found:
+                        which.append(f"{line.title} (on {found.count(kind)} of {counted(len(found), 'board')})")
+        where = f"On {self.data[shown[0].setup_id]}{', tuned,' if alike else ''}"
+        if not ahead and not behind:
+            return f"{where} none of {counted(others, 'method')} is ahead of {self.reference} on any board, or behind."
+        told = [
+            f"{len(names) or 'none'} {'are' if len(names) > 1 else 'is'} {how}{': ' * bool(names)}{', '.join(names)}"
+            for names, how in ((ahead, f"ahead of {self.reference}"), (behind, "behind"))
+        ]
+        return f"{where} of {counted(others, 'method')} {'; '.join(told)}. No other is shown to be either."
 
     @cached_property
     def chosen(self) -> Chosen | None:
@@ -98,15 +104,19 @@ class Overview:
         return Chosen(field.name, min(values), max(values)) if values else None
 
     @property
+    def first(self) -> str:
+        """The method that is asked about first; "" where there is none."""
+        return next((line.method for line in self.lines if line.method != REFERENCES[self.towers]), "")
+
+    @property
+    def towers(self) -> Towers:
+        return self.boards[0].setup.towers
+
+    @property
     def question(self) -> str:
-        """The command that asks about the first method on data of one's own; "" of texts alone, or without one."""
-        towers = self.boards[0].setup.towers
-        first = next((line.method for line in self.lines if line.method != REFERENCES[towers]), "")
-        return (
-            f"benchsuite compare {REFERENCES[towers]} {first} --data {towers}s=FOLDER"
-            if first and towers != "text"
-            else ""
-        )
+        """The command that asks about it on data of one's own; "" of texts alone, or without a method."""
+        asks = f"benchsuite compare {REFERENCES[self.towers]} {self.first} --data {self.towers}s=FOLDER"
+        return asks if self.first and self.towers != "text" else ""
 
     def task(self, board: Board) -> PrimaryMeasure:
         return next(task for task in board.tasks if task.better != "neither")

@@ -33,7 +33,7 @@ def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Tri
         return f"; {jobs} in parallel, {_by_pairs(runs)}"
     seen = evaluation_seconds(measured)
     evaluated = all(_evaluation(run, seen) is not None for run in runs)
-    included = "evaluation included" if evaluated else "training alone: evaluation counts once a run is stored"
+    included = "evaluation included" if evaluated else "without evaluation, whose time is known once a run is stored"
     return f"; {about(seconds)} with {jobs} in parallel ({included})"
 
 

@@ -1,6 +1,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from support.commands import exit_code
 from support.made_records import MakeRecord
 from support.measured import HIGH, LOW, TIED, fill
+from support.tiny_tuning import PLUGIN
 
 from benchsuite.analysis.both_regimes import MEANING
 from benchsuite.records.requests import Regime
@@ -227,6 +229,17 @@ def test_added_rows_are_counted_apart(
     said = capsys.readouterr().out
     assert said.count("(added row)") == len(asked)
     assert f"{len(asked)} headline comparisons of added rows: " in said
+
+
+def test_a_method_without_a_run_is_named_with_the_command_that_makes_them(
+    runs: Path, plugin_file: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = plugin_file(PLUGIN)
+    assert command("temo/table1", "--results", runs, "--plugin", plugin) == 0
+    told = capsys.readouterr().out
+    assert "has no run of mine in these tables: `benchsuite repro temo/table1 --rows mine --plugin FILE`" in told
+    assert command("temo/table1", "--results", runs) == 0
+    assert "has no run of" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("option", [("--regime", "tuned"), ("--exploratory",)])

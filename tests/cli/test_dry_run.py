@@ -31,7 +31,8 @@ def test_a_dry_run_tells_the_run_its_time_and_whether_it_is_stored(
     state, run_id, label = capsys.readouterr().out.strip().split("  ")
     assert (state, label) == (
         "to do",
-        "mlp infonce seed 0; about 75 s with 1 in parallel (training alone: evaluation counts once a run is stored)",
+        "mlp infonce seed 0; about 75 s with 1 in parallel "
+        "(without evaluation, whose time is known once a run is stored)",
     )
     assert not Path("runs").exists()
     assert exit_code(*command) == 0

@@ -337,6 +337,11 @@ def test_images_have_no_captions_and_classes_by_folder(tmp_path: Path) -> None:
     assert not data.captioned
 
 
+def test_an_empty_folder_is_told_what_it_must_hold(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"It is empty, and must hold parquet, CSV"):
+        create_dataset("pairs", folder=str(tmp_path)).manifest()
+
+
 def test_code_in_the_folder_is_not_run(tmp_path: Path) -> None:
     folder = tmp_path / "things"
     write_csv(folder)

@@ -326,11 +326,17 @@ def test_which_method_is_ahead_is_said_of_boards_whose_reference_was_tuned(make_
         make_runs("ts", far, setup=real[1], tuned=found),
     ]  # fmt: skip
     (tuned,) = overviews(leaderboard([], [record for one in runs for record in one.values()]))
-    assert tuned.answer.startswith("On real data, tuned, 1 of 2 methods is ahead of InfoNCE: TS (on 1 of 1 board)")
+    assert tuned.answer.startswith("On real data, tuned, of 2 methods 1 is ahead of InfoNCE: TS (on 1 of 1 board)")
     assert [line.title for line in tuned.lines] == ["TS", "TeMo"]
+    rate = make_runs("cwcl", far, setup=real[1], tuned=found.model_copy(update={"searched": []}))
+    behind = make_runs("softclip", (0.3, 0.312, 0.32, 0.335), setup=real[1], tuned=found)
+    (more,) = overviews(leaderboard([], [record for one in (*runs, rate, behind) for record in one.values()]))
+    assert "of 3 methods 1 is ahead of InfoNCE: TS (on 1 of 1 board); 1 is behind: SoftCLIP (on 1" in more.answer, (
+        "CWCL, whose learning rate alone was searched, is not tuned alike"
+    )
     bare = [*runs[:2], make_runs("infonce", near), make_runs("temo", near)]
     (untuned,) = overviews(leaderboard([], [record for one in bare for record in one.values()]))
-    assert untuned.answer.startswith("On real data 1 of 1 method is ahead of InfoNCE: TeMo")
+    assert untuned.answer.startswith("On real data of 1 method 1 is ahead of InfoNCE: TeMo")
 
 
 def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_runs: MakeRuns) -> None:
@@ -348,6 +354,7 @@ def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_r
     (found,) = overviews(board)
     home = pages(board)["index"]
     assert "benchsuite compare infonce ts --data pairs=FOLDER" in words(home)
+    assert "benchsuite compare infonce ts --data features=vectors" in words(home)
     table = home.partition('id="overview-1"')[2].partition("</table>")[0]
     shown = dict(re.findall(r'>([^<>]+)</a>(?: <span class="quiet">([^<>]*)</span>)?</th>', table))
     assert (shown["TS"], shown["TeMo"]) == ("", "image view, text view"), "what they read beside the pairs"
@@ -359,7 +366,7 @@ def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_r
     assert outcomes["TeMo"] == {"real data": "worse", "synthetic data": "better"}
     assert outcomes["InfoNCE (steps=×2)"] == {"synthetic data": "better"}
     assert overviews(leaderboard([], records[:8])) == []
-    assert "On real data none of 1 method is ahead of InfoNCE on any board." in words(home)
+    assert "On real data of 1 method none is ahead of InfoNCE; 1 is behind: TeMo (on 1 of 1 board)." in words(home)
     assert found.chosen is None, "no search tuned the reference"
 
 
@@ -376,7 +383,7 @@ def test_who_asks_for_a_loss_reads_first_what_is_ahead_on_real_data_and_what_sea
         for method, values in (("infonce", near), ("temo", far), ("ts", near))
     ]
     home = words(pages(leaderboard([], [record for runs in several for record in runs.values()]))["index"])
-    assert "On real data, tuned, 1 of 2 methods is ahead of InfoNCE: TeMo (on 1 of 1 board). No other is shown" in home
+    assert "On real data, tuned, of 2 methods 1 is ahead of InfoNCE: TeMo (on 1 of 1 board); none is behind." in home
     assert "the searches of InfoNCE chose tau from 0.04 to 0.04." in home
 
 

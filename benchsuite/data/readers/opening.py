@@ -45,7 +45,9 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
             )
     except Exception as error:
         what = "is neither a folder nor a dataset that can be read from the hub" if name else "cannot be read"
-        raise UsageError(f"{dataset}: {source} {what} ({_reason(error)}).") from error
+        bare = folder.is_dir() and not any(folder.iterdir())
+        holds = f" It is empty, and must hold {LAYOUT}." if bare else ""
+        raise UsageError(f"{dataset}: {source} {what} ({_reason(error)}).{holds}") from error
     if lacking:
         raise not_fetched(dataset, name, revision, lacking, files if len(files) <= FEW else ())
     splits = dict(stored) if isinstance(stored, dict) else {"train": stored}
