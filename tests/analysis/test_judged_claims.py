@@ -151,7 +151,7 @@ def test_rows_of_another_variant_are_another_board_unless_variants_are_the_point
     rows = [row("a", 1), row("b", 2), row("c", 3, variant="V")]
     values = {"a": (0.1, 0.1), "b": (0.2, 0.2), "c": (0.3, 0.3)}
     assert [*map(len, view(make_record, table(*rows), values).boards.values())] == [2, 1]
-    assert [*map(len, view(make_record, table(*rows, factors=["x"]), values).boards.values())] == [3]
+    assert [*map(len, view(make_record, table(*rows, factors=["optimizer"]), values).boards.values())] == [3]
 
 
 def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -> None:
