@@ -102,8 +102,8 @@ def taken(card: Card, holder: Card) -> UsageError:
 def load_plugin(path: Path) -> None:
     """Import a user's Python file. Its decorators register its classes."""
     if not path.is_file():
-        beside = path.parent.glob(f"*{path.suffix}")
-        raise UsageError(f"plugin {path}: no such file.{did_you_mean(str(path), map(str, beside))}")
+        beside = (file.name for file in path.parent.glob(f"*{path.suffix}"))
+        raise UsageError(f"plugin {path}: no such file.{did_you_mean(path.name, beside)}")
     name = f"benchsuite_plugin_{path.stem}"
     known = sys.modules.get(name)
     if known is not None and Path(inspect.getfile(known)).resolve() == path.resolve():

@@ -131,6 +131,8 @@ def test_a_missing_plugin_is_named(tmp_path: Path) -> None:
     (tmp_path / "present.py").touch()
     with pytest.raises(UsageError, match=r"no such file\. Did you mean .*present\.py"):
         load_plugin(tmp_path / "presnt.py")
+    with pytest.raises(UsageError, match=r"zeal\.py: no such file\.$"):
+        load_plugin(tmp_path / "zeal.py")
 
 
 def test_a_plugin_that_is_no_python_file_is_refused(plugin_file: PluginFile) -> None:

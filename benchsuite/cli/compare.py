@@ -264,13 +264,11 @@ def summary(
     from benchsuite.planning.data_folders import open_dataset
     from benchsuite.planning.recipe import read_recipe
     from benchsuite.records.requests import REGIMES
-    from benchsuite.records.shipped import shipped_digests
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import about, together
 
-    requests, stored = [plan.request for plan in work.plans], work.contents.records
-    held = [stored[run.run_id] for run in work.runs if work.state(run) == "stored"]
-    brought = [record.method.title for record in held if record.digest in shipped_digests()]
+    requests = [plan.request for plan in work.plans]
+    brought = [record.method.title for record in work.shipped]
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
     how = " and ".join(searched) or "no searches: a difference may be that of the learning rate or the temperatures"
     yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"

@@ -92,7 +92,6 @@ def repro(
     from benchsuite.papers.reader import named_tables, read_table, usual_scale
     from benchsuite.planning.plan import plan_tables, row_names
     from benchsuite.planning.rows import HEADLINES
-    from benchsuite.records.shipped import shipped_digests
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import duration, without_data
     from benchsuite.work.session import failure
@@ -129,9 +128,8 @@ def repro(
     regimes = {plan.request.regime for plan in work.plans}
     in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if "tuned" in regimes else ""
     to_do = f"{counted(len(states), 'run')}, {states.count('to do')} to do{f', {n_refused} refused' * bool(n_refused)}"
-    stored = (work.contents.records.get(run.run_id) for run in work.runs)
-    if held := sum(record is not None and record.digest in shipped_digests() for record in stored):
-        to_do += f", {held} stored by compare that come with benchsuite (another --results FOLDER trains them here)"
+    if held := len(work.shipped):
+        to_do += f", {held} stored that come with benchsuite (another --results FOLDER trains them here)"
     waiting = {row for problem in work.problems for row in problem.rows}
     to_do += f", and {counted(len(waiting), 'row')} that cannot be planned yet" if waiting else ""
     say(f"{what} at scale {scale}{in_words}: {to_do}{first}{time}.")

@@ -20,7 +20,8 @@ from benchsuite.planning.recipe import recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, grouped, trial_run
 from benchsuite.records.contents import Contents
-from benchsuite.records.schema import knows, searches_of
+from benchsuite.records.schema import Record, knows, searches_of
+from benchsuite.records.shipped import shipped_digests
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials
 from benchsuite.report.numbers import climbed, counted
@@ -223,6 +224,12 @@ class TableWork:
     @property
     def missing(self) -> list[Run]:
         return [run for run in self.runs if self.state(run) == "to do"]
+
+    @property
+    def shipped(self) -> list[Record]:
+        """Those of its stored runs that come with benchsuite."""
+        stored = [self.contents.records[run.run_id] for run in self.runs if self.state(run) == "stored"]
+        return [record for record in stored if record.digest in shipped_digests()]
 
     @property
     def problems(self) -> list[Problem]:

@@ -82,4 +82,4 @@ def test_runs_that_come_with_benchsuite_are_not_taken_for_ones_own(
     assert "come with benchsuite" not in own
     ship(Path("here"), "vectors", tmp_path / "built-in-too", monkeypatch)
     assert repro("here", *ROW, "--dry-run") == 0
-    assert "4 runs, 0 to do, 4 stored by compare that come with benchsuite" in capsys.readouterr().out
+    assert "4 runs, 0 to do, 4 stored that come with benchsuite" in capsys.readouterr().out
