@@ -22,6 +22,7 @@ from benchsuite.grouping import by_key
 from benchsuite.papers.schema import row_name
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.schema import Record
+from benchsuite.records.shipped import shipped_digests
 from benchsuite.report.numbers import DASH, counted, in_unit, measured, signed
 from benchsuite.verify.retrained import Again, apart, is_other_seed
 
@@ -252,6 +253,7 @@ def _table(table: TableDiff) -> Iterator[str]:
     judged = [each for each in table.verdicts if each.judged]
     equal, copied = sum(not run.moved for run in table.runs), sum(run.copied for run in table.runs)
     same = f"; {copied} are the same record, not trained again" if copied else ""
+    same += f"; {counted(shipped, 'run')} came with benchsuite" if (shipped := _shipped(table)) else ""
     yield f"{table.title}: {'agrees' if table.agrees else 'does not agree'}"
     yield f"  runs that both have: {len(table.runs)}, of which {equal} are equal in every digit{same}"
     yield f"  verdicts that both have: {len(judged)}, of which {sum(each.same for each in judged)} are the same"
@@ -263,6 +265,11 @@ def _table(table: TableDiff) -> Iterator[str]:
     for each in table.verdicts:
         if not each.same:
             yield f"    {each.name}: {each.before or DASH} -> {each.after or DASH}"
+
+
+def _shipped(table: TableDiff) -> int:
+    """How many runs of both are, in one of the folders, those that come with benchsuite."""
+    return sum(not shipped_digests().isdisjoint({run.record.digest, run.again.digest}) for run in table.runs)
 
 
 def _shown(cell: Cell | None) -> str:
@@ -301,6 +308,7 @@ def _table_data(table: TableDiff) -> dict[str, Any]:
         "agrees": table.agrees if table.before and table.after else None,
         "runs": len(table.runs),
         "copied": sum(run.copied for run in table.runs),
+        "shipped": _shipped(table),
         "problems": [str(problem) for problem in table.problems],
         "cells": [
             {"cell": cell.name, "how": cell.how, "before": _values(cell.before), "after": _values(cell.after)}

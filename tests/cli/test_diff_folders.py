@@ -44,6 +44,18 @@ def test_a_folder_agrees_with_its_copy(folders: tuple[Path, Path], capsys: pytes
     assert "->" not in output
 
 
+def test_runs_that_came_with_benchsuite_are_counted(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They were trained elsewhere: that they are equal is no second measurement here."""
+    one = json.loads(next(folders[1].glob("temo-s0-*.json")).read_text())["digest"]
+    monkeypatch.setattr("benchsuite.verify.agreement.shipped_digests", lambda: frozenset({one}))
+    command(*folders)
+    assert "; 1 run came with benchsuite\n" in capsys.readouterr().out
+    command(*folders, "--json")
+    assert [table["shipped"] for table in json.loads(capsys.readouterr().out)["tables"]] == [1]
+
+
 def test_an_empty_folder_is_one_without_results_yet(
     folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
