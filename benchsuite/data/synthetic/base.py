@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from annotated_types import Ge, Lt
 
 from benchsuite.data.base import Manifest, PairDataset, Split
@@ -35,17 +36,14 @@ class Synthetic(PairDataset):
 
     def manifest(self) -> Manifest:
         digest = json.loads((self._folder / "manifest.json").read_text("utf-8"))["digest"]
-        return Manifest(self.card.name, self.version, self._sizes, digest)
+        sizes = {split: len(np.load(self._folder / split / "images.npy", mmap_mode="r")) for split in self.splits}
+        return Manifest(self.card.name, self.version, sizes, digest)
 
     def read(self, split: str) -> Split:
         columns: Mapping[str, Any] = load(self._folder / split)
         labels = {name: columns[name] for name in self.labels}
         texts = {name: columns[name] for name in ("captions", "paraphrases") if name in columns}
         return Split(split, columns["images"], labels=labels, **texts)
-
-    @property
-    def _sizes(self) -> dict[str, int]:
-        return {split: getattr(self, split) for split in self.splits}
 
     @cached_property
     def _folder(self) -> Path:
@@ -59,7 +57,7 @@ class Synthetic(PairDataset):
                 columns = self.columns(split)
                 digests[split] = digest(columns)
             except MemoryError as error:
-                what = f"{split} = {self._sizes[split]:,} takes more memory than there is"
+                what = f"{split} = {getattr(self, split):,} takes more memory than there is"
                 raise UsageError(f"{self.card.name}: {what}. Take a smaller split.") from error
             save(columns, draft / split)
         manifest = {"name": self.card.name, "options": self.options(), "digest": digest_of(digests)}

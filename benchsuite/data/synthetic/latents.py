@@ -131,10 +131,6 @@ class LatentsImages(Synthetic):
     long_tail: Literal["concept", "group"] = "concept"
     """Which classes have the long tail, if there is an imbalance."""
 
-    @property
-    def _sizes(self) -> dict[str, int]:
-        return super()._sizes | ({"train": len(self.scenes("train"))} if self.imbalance > 1 else {})
-
     def columns(self, split: str) -> Columns:
         scenes = self.scenes(split)
         renderings = self.renderings if split == "train" else 1
