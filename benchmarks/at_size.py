@@ -153,7 +153,8 @@ def visit_vectors(folder: Path, with_clusters: bool) -> dict[str, float]:
     from benchsuite.data.base import Split
     from benchsuite.data.prepared import prepare
     from benchsuite.data.vectors import Rows, VectorImages, VectorLists
-    from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
+    from benchsuite.setup import Clusters, Data, Expert, Experts, Optimizer, Protocol, Setup, Training
+    from benchsuite.tower_settings import ImageTower
 
     rows = Rows([np.load(folder / VECTORS, mmap_mode="r")], False, str(folder))
     at = np.arange(len(rows))

@@ -24,7 +24,8 @@ from benchsuite.planning.plan import Run, make_run
 from benchsuite.planning.recipe import read_recipe, recipe_names
 from benchsuite.planning.resolve import resolve_method, resolve_protocol
 from benchsuite.registry import datasets, load_plugin
-from benchsuite.setup import REFERENCES, Data, Protocol, Setup, TextTower
+from benchsuite.setup import REFERENCES, Data, Protocol, Setup
+from benchsuite.tower_settings import TextTower
 
 PLUGIN = Path(__file__).with_name("stand_in.py")
 load_plugin(PLUGIN)  # no import: new processes read this file again, and a plugin is registered once

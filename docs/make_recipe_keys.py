@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchsuite import setup
+from benchsuite import setup, tower_settings
 from benchsuite.planning import recipe
 from benchsuite.planning.recipe import Recipe
 
@@ -56,7 +56,7 @@ def _with_docs(name: str, part: dict[str, Any]) -> dict[str, Any]:
 def _docstrings() -> dict[tuple[str, str], str]:
     """By class and attribute."""
     found = {}
-    trees = [ast.parse(inspect.getsource(module)) for module in (setup, recipe)]
+    trees = [ast.parse(inspect.getsource(module)) for module in (setup, tower_settings, recipe)]
     for node in (node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)):
         for item, after in pairwise(node.body):
             match item, after:

@@ -14,8 +14,8 @@ PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
     ["files", "harmless"],
-    ["fields", "grouping", "paths", "running", "streams", "torchvision_ops", "type_words", "workers"],
-    ["canonical", "folders", "toml_files"],
+    ["fields", "grouping", "parts", "paths", "running", "streams", "torchvision_ops", "type_words", "workers"],
+    ["canonical", "folders", "toml_files", "tower_settings"],
     ["objectives"],
     ["cards"],
     ["registry"],

@@ -9,10 +9,10 @@ from benchsuite.gate.regress import Expectations, Expected
 from benchsuite.gate.scores import Scores
 from benchsuite.papers import questions
 from benchsuite.papers import schema as papers
+from benchsuite.parts import Part
 from benchsuite.records.requests import AddedRow, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result, Sidecar, TunedBy
 from benchsuite.records.trials import Trial
-from benchsuite.setup import Part
 from benchsuite.verify.manifest import FolderManifest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text("utf-8")

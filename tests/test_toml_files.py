@@ -5,7 +5,8 @@ from pydantic import model_validator
 
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
-from benchsuite.setup import Part, Protocol
+from benchsuite.parts import Part
+from benchsuite.setup import Protocol
 from benchsuite.toml_files import line_of, read_toml
 
 

@@ -16,6 +16,7 @@ from benchsuite.errors import BenchsuiteError, UnknownError, UsageError, require
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.grouping import by_key
 from benchsuite.papers import Row, Table, read_table
+from benchsuite.parts import NOTHING
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
 from benchsuite.records.contents import Contents, Done, built_in_again
@@ -23,7 +24,7 @@ from benchsuite.records.names import REMARKS, TABLES
 from benchsuite.records.remarks import Remark, remarks_on
 from benchsuite.records.requests import TableRequest, file_digest
 from benchsuite.records.schema import Record, of_each_search
-from benchsuite.setup import NOTHING, Setup
+from benchsuite.setup import Setup
 
 NOT_PRINTED = "Not in the paper's table."
 

@@ -17,7 +17,8 @@ from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import FIRST_SEED, MethodPart, TunedBy
 from benchsuite.registry import Registry, datasets, methods, tasks
-from benchsuite.setup import FOLDER, MODEL, Data, Setup
+from benchsuite.setup import FOLDER, Data, Setup
+from benchsuite.tower_settings import MODEL
 
 D = TypeVar("D", bound=Done)
 

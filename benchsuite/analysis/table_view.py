@@ -22,7 +22,8 @@ from benchsuite.planning.recipe import Backbone, Primary, Recipe
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
-from benchsuite.setup import TIMM, Setup
+from benchsuite.setup import Setup
+from benchsuite.tower_settings import TIMM
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from benchsuite.execution.events import Event, Failed, Finished, Queued
 from benchsuite.execution.ticket import Ticket, TicketFolder, Watched, read_json
 from benchsuite.files import locked, write_whole
 from benchsuite.grouping import by_key
+from benchsuite.parts import Part
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.listing import is_stored
 from benchsuite.records.names import record_name
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import knows
-from benchsuite.setup import Part
 
 LOOK_SECONDS = 1.0
 """Between two looks at the files of jobs."""

@@ -10,7 +10,8 @@ from pydantic import ValidationError, field_validator
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count
-from benchsuite.setup import Part, Setup
+from benchsuite.parts import Part
+from benchsuite.setup import Setup
 from benchsuite.toml_files import read_toml
 
 OWN = frozenset(

@@ -15,13 +15,14 @@ from benchsuite.evaluation.base import create_task
 from benchsuite.execution.evaluate import evaluate, opened, results_of
 from benchsuite.grouping import by_key
 from benchsuite.models.judged import Judged
+from benchsuite.parts import Part
 from benchsuite.planning.data_folders import open_dataset, read_as, read_by, require_used, resolve_data
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_protocol, resolve_setup
 from benchsuite.records.environment import environment
 from benchsuite.records.schema import Result
 from benchsuite.registry import datasets, tasks
-from benchsuite.setup import Data, Part, Protocol
+from benchsuite.setup import Data, Protocol
 
 NAMES = ("image", "text")
 CLIP_BENCHMARK = "clip-benchmark"

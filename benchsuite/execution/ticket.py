@@ -22,10 +22,12 @@ from benchsuite.errors import RunError, UsageError
 from benchsuite.execution.events import Event, Failed, Finished, Noted, Started, Stepped
 from benchsuite.execution.measure import Measured
 from benchsuite.files import reason_of, write_whole
+from benchsuite.parts import Part
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import Every, Saving
 from benchsuite.records.schema import Record, run_id
-from benchsuite.setup import Data, Part, Tower
+from benchsuite.setup import Data
+from benchsuite.tower_settings import Tower
 
 M = TypeVar("M", bound=BaseModel)
 TRAINING = ""

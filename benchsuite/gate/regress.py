@@ -24,11 +24,12 @@ from benchsuite.files import write_whole
 from benchsuite.methods import described_method, method_class
 from benchsuite.methods.base import Clock
 from benchsuite.methods.batch import PairBatch
+from benchsuite.parts import Part
 from benchsuite.paths import baselines
 from benchsuite.planning.plan import Run, plan_under
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods
-from benchsuite.setup import Part, Towers
+from benchsuite.setup import Towers
 from benchsuite.training.curves import number
 
 Kind = Literal["crashed", "regressed", "outdated", "improved", "unchanged"]

@@ -16,10 +16,11 @@ from benchsuite.execution.measure import measure
 from benchsuite.fields import first_problem
 from benchsuite.files import read_stored, reason_of
 from benchsuite.gate.regress import Check, Kind
+from benchsuite.parts import Part
 from benchsuite.planning.plan import plan_under
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods
-from benchsuite.setup import REFERENCES, Part, differences
+from benchsuite.setup import REFERENCES, differences
 
 RECIPE = "emoji-features-pairs"
 """Included real data on which a run takes seconds."""

@@ -21,7 +21,7 @@ from benchsuite.errors import UsageError, did_you_mean
 from benchsuite.models.asked import Asked, other_architecture, refusing
 from benchsuite.models.timm_models import blank_timm, timm_model
 from benchsuite.models.tokenizer import Tokens, Words, plain_config, tokenizer_files
-from benchsuite.setup import NOTHING
+from benchsuite.parts import NOTHING
 from benchsuite.torchvision_ops import make_importable
 
 Side = Literal["image", "text"]

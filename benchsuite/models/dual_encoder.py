@@ -12,8 +12,10 @@ from benchsuite.models.pretrained import choose_trained, pretrained_side
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import TextEncoder, image_encoder
 from benchsuite.models.vectors import VectorEncoder
-from benchsuite.setup import NOTHING, Projection, Setup, Tower
+from benchsuite.parts import NOTHING
+from benchsuite.setup import Projection, Setup
 from benchsuite.streams import derived_seed
+from benchsuite.tower_settings import Tower
 
 
 class DualEncoder(nn.Module):

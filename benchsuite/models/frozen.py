@@ -23,8 +23,9 @@ from benchsuite.models.clip_models import MOST_TOKENS, Projected, clip_model, cl
 from benchsuite.models.sides import resized
 from benchsuite.models.tokenizer import Words, pretrained_words, words_for
 from benchsuite.models.towers import TextEncoder, weights_digest
-from benchsuite.setup import Data, TextTower
+from benchsuite.setup import Data
 from benchsuite.torchvision_ops import make_importable
+from benchsuite.tower_settings import TextTower
 
 VOCABULARY = 2000
 """Of the tokenizer of a text encoder with random weights."""

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from benchsuite.errors import UsageError, first_line
 from benchsuite.fields import first_problem
 from benchsuite.files import sha256_of
-from benchsuite.setup import Part, Plain, Setup
+from benchsuite.parts import Part, Plain
+from benchsuite.setup import Setup
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer"
 """Of the folder: two files, and the folder with the tokenizer's."""

@@ -22,7 +22,7 @@ from benchsuite.models.clip_models import (
 )
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.towers import TextEncoder, weights_digest
-from benchsuite.setup import TIMM, LoRA, TextTower, Tower
+from benchsuite.tower_settings import TIMM, LoRA, TextTower, Tower
 
 
 def opened(name: str) -> tuple[Asked, ClipModel, str]:

@@ -13,7 +13,7 @@ from benchsuite.data.pixels import rendering, standardize, to_unit
 from benchsuite.errors import UsageError
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
-from benchsuite.setup import ImageTower
+from benchsuite.tower_settings import ImageTower
 
 
 class Sides(ABC):

@@ -22,7 +22,8 @@ from benchsuite.data.base import Split, Texts, TextsOfImages, Vectors
 from benchsuite.data.cached import made_once
 from benchsuite.errors import UsageError, first_line
 from benchsuite.paths import cache
-from benchsuite.setup import Data, TextTower
+from benchsuite.setup import Data
+from benchsuite.tower_settings import TextTower
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 PAD = SPECIAL.index("[PAD]")

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from benchsuite.errors import UsageError, did_you_mean, first_line
 from benchsuite.models.tokenizer import PAD, Tokens
-from benchsuite.setup import ImageTower, TextTower
 from benchsuite.torchvision_ops import make_importable
+from benchsuite.tower_settings import ImageTower, TextTower
 
 
 class ImageEncoder(nn.Module):

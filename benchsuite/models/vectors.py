@@ -11,7 +11,8 @@ from benchsuite.data.base import Split, Texts, Vectors
 from benchsuite.errors import UsageError
 from benchsuite.models.pretrained import words_of
 from benchsuite.models.tokenizer import Words, words_for
-from benchsuite.setup import MLP, Setup
+from benchsuite.setup import Setup
+from benchsuite.tower_settings import MLP
 
 
 class VectorEncoder(nn.Module):

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from benchsuite.setup import Part
+from benchsuite.parts import Part
 
 HEADLINES = 3
 """The most headline claims of a table."""

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, RootModel
 from benchsuite.errors import UnknownError, UsageError, did_you_mean, require_known
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers.schema import Table
+from benchsuite.parts import NOTHING
 from benchsuite.paths import baselines
-from benchsuite.setup import NOTHING
 from benchsuite.toml_files import read_toml
 
 EVERYTHING = "all"

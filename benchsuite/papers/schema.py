@@ -9,7 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from benchsuite.errors import UnknownError, UsageError, quote
 from benchsuite.grouping import by_key
 from benchsuite.papers.questions import HEADLINES, Premise, TextClaim
-from benchsuite.setup import Part, Setup
+from benchsuite.parts import Part
+from benchsuite.setup import Setup
 from benchsuite.toml_files import MisplacedError
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.papers import Column, Table
+from benchsuite.parts import NOTHING
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import tasks
-from benchsuite.setup import NOTHING
 
 
 @dataclass(frozen=True)

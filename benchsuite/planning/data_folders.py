@@ -14,7 +14,8 @@ from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.labelled import label_rows
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import datasets
-from benchsuite.setup import FOLDER, MODEL, TEXT, Data, Protocol, Settings, Setup
+from benchsuite.setup import FOLDER, Data, Protocol, Settings, Setup
+from benchsuite.tower_settings import MODEL, TEXT
 
 REMEDIES: Mapping[Shows, str] = {
     "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',

@@ -10,6 +10,7 @@ from benchsuite.errors import UsageError, require_known
 from benchsuite.grouping import by_key
 from benchsuite.methods import described_method
 from benchsuite.papers import Row, Table, read_table
+from benchsuite.parts import NOTHING, Part
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import NO_CLASSES, measured_columns
 from benchsuite.planning.data_folders import (
@@ -27,7 +28,8 @@ from benchsuite.planning.rows import longer_rows, own_part, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
 from benchsuite.records.requests import AddedRow, Regime, TableRequest, file_digest, regimes
 from benchsuite.records.schema import MethodPart, TunedBy, run_id, uncovered
-from benchsuite.setup import MODEL, NOTHING, Part, Setup
+from benchsuite.setup import Setup
+from benchsuite.tower_settings import MODEL
 from benchsuite.training.needs import passes, reads_paraphrases
 
 

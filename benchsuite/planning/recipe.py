@@ -10,9 +10,11 @@ from pydantic import Field, ValidationError, model_validator
 from benchsuite.errors import UnknownError, UsageError, require_known
 from benchsuite.fields import Count, NonNegative, Positive, first_problem
 from benchsuite.folders import built_in_recipes, recipe_files
+from benchsuite.parts import NOTHING, Part
 from benchsuite.records.schema import SEEDS_EACH
-from benchsuite.setup import NOTHING, ImageTower, Part, Protocol, Settings, Setup
+from benchsuite.setup import Protocol, Settings, Setup
 from benchsuite.toml_files import read_toml
+from benchsuite.tower_settings import ImageTower
 
 
 class Backbone(Part):

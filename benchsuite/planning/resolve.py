@@ -9,13 +9,15 @@ from benchsuite.evaluation.base import create_task
 from benchsuite.fields import resolve, temperatures
 from benchsuite.methods import described_method, method_class
 from benchsuite.models.pretrained import opened, text_folder
+from benchsuite.parts import NOTHING
 from benchsuite.planning.data_folders import protocols_of_classes, read_as, require_fitting, resolve_data
 from benchsuite.planning.problems import and_more
 from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
-from benchsuite.setup import NOTHING, Data, Protocol, Setup, TextTower
+from benchsuite.setup import Data, Protocol, Setup
+from benchsuite.tower_settings import TextTower
 
 
 def resolve_setup(

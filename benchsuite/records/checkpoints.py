@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import digest
 from benchsuite.files import sha256_of, sync_folder, write_whole
-from benchsuite.setup import Part
+from benchsuite.parts import Part
 
 FOLDER = "checkpoints"
 MARKER = "checkpoint.json"

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
+from benchsuite.parts import Part
 from benchsuite.records.json_text import parse
 from benchsuite.records.listing import PACKS, Packed, json_files, packed_in, read_pack
 from benchsuite.records.names import FAILURE_FILES, REMARKS, REQUEST_FILES, TRIAL_FILES, files_like
@@ -17,7 +18,7 @@ from benchsuite.records.record_file import Count, FileError, RecordFile, named_r
 from benchsuite.records.remarks import Remark, read_remarks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import MethodPart, Record, TunedBy
-from benchsuite.setup import Part, Setup
+from benchsuite.setup import Setup
 from benchsuite.workers import spread, without_garbage_collection
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from annotated_types import Len
 from pydantic import model_validator
 
 from benchsuite.errors import UsageError
+from benchsuite.parts import Part
 from benchsuite.records.record_file import FileError
-from benchsuite.setup import Part
 from benchsuite.toml_files import read_toml
 
 Name = Annotated[str, Len(1, 300)]

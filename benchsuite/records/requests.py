@@ -7,7 +7,8 @@ from annotated_types import Ge
 
 from benchsuite.canonical import short_digest
 from benchsuite.fields import Positive
-from benchsuite.setup import MODEL, Part
+from benchsuite.parts import Part
+from benchsuite.tower_settings import MODEL
 
 Regime = Literal["printed", "tuned"]
 """Whether rows have the paper's hyper-parameters as printed, or those that an equal search chose."""

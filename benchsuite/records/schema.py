@@ -12,7 +12,8 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from benchsuite.canonical import digest, short_digest
 from benchsuite.fields import Count, Positive
-from benchsuite.setup import NOTHING, Data, Part, Setup, stored_setup
+from benchsuite.parts import NOTHING, Part
+from benchsuite.setup import Data, Setup, stored_setup
 
 SCHEMA = 1
 LARGEST = 3.5e38

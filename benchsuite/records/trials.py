@@ -21,12 +21,13 @@ from benchsuite.errors import RecordError, UsageError
 from benchsuite.fields import first_problem
 from benchsuite.files import MEGABYTE, lock_of, locked, read_stored, reason_of, write_whole
 from benchsuite.grouping import by_key
+from benchsuite.parts import Part
 from benchsuite.records.json_text import parse_text
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import SEEDS_EACH, MethodPart, wrong_costs, wrong_environment
-from benchsuite.setup import Part, Setup
+from benchsuite.setup import Setup
 
 FORMAT = 2
 UNPACKED = 32 * MEGABYTE

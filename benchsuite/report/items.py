@@ -18,13 +18,14 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
 from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import row_name
+from benchsuite.parts import NOTHING
 from benchsuite.records.ranks import NEAREST, Whole, are_pictures, open_ranks
 from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report.claim_lines import in_common
 from benchsuite.report.leaderboard import Leaderboard
-from benchsuite.setup import NOTHING, Data
+from benchsuite.setup import Data
 
 SHOWN = 12
 """Queries that one of the two rows finds alone: so many of each."""

@@ -21,8 +21,9 @@ from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.towers import weights_digest
 from benchsuite.models.vectors import VectorWords
+from benchsuite.parts import Plain
 from benchsuite.running import running
-from benchsuite.setup import Augmentation, Plain, Setup
+from benchsuite.setup import Augmentation, Setup
 from benchsuite.training.engine import device
 from benchsuite.training.feed import pixels_for
 from benchsuite.training.needs import reads_paraphrases

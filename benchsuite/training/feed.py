@@ -18,7 +18,8 @@ from benchsuite.errors import UsageError
 from benchsuite.methods.batch import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.running import running
-from benchsuite.setup import ImageTower, Setup
+from benchsuite.setup import Setup
+from benchsuite.tower_settings import ImageTower
 from benchsuite.training.distributed import gathered, share
 from benchsuite.training.engine import device
 from benchsuite.training.loading import Ahead, workers_for

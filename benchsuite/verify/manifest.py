@@ -15,11 +15,11 @@ from pydantic import ValidationError
 from benchsuite.canonical import digest
 from benchsuite.errors import UsageError
 from benchsuite.files import lock_of, locked, write_whole
+from benchsuite.parts import NOTHING, Part
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import MANIFEST
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.schema import Record
-from benchsuite.setup import NOTHING, Part
 from benchsuite.verify.audit import Audit
 
 FORMAT = 2

@@ -4,7 +4,8 @@ import pytest
 
 from benchsuite.cluster.options import ClusterOptions, Layout, read_options
 from benchsuite.errors import UsageError
-from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, Training
+from benchsuite.setup import Data, Optimizer, Protocol, Setup, Training
+from benchsuite.tower_settings import ImageTower
 
 FILE = """
 partition = "gpu"

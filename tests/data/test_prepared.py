@@ -19,7 +19,8 @@ from benchsuite.data.prepared import Prepared
 from benchsuite.data.readers.images import LazyClips, LazyImages
 from benchsuite.data.vectors import Rows, VectorLists
 from benchsuite.errors import UsageError
-from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
+from benchsuite.setup import Clusters, Data, Expert, Experts, Optimizer, Protocol, Setup, Training
+from benchsuite.tower_settings import ImageTower
 
 THEMES = ("red circle on sand", "blue square in the sea", "green tree near a hill")
 

@@ -11,7 +11,7 @@ from benchsuite.evaluation.base import Embedder
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.sides import TrainedSides
 from benchsuite.models.tokenizer import Tokens, Words
-from benchsuite.setup import ImageTower
+from benchsuite.tower_settings import ImageTower
 
 
 class Towers(nn.Module):

@@ -5,7 +5,8 @@ from torch import nn
 from benchsuite.models.dual_encoder import projection, seeded_encoder
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import weights_digest
-from benchsuite.setup import Data, ImageTower, Optimizer, Projection, Protocol, Setup, TextTower, Training
+from benchsuite.setup import Data, Optimizer, Projection, Protocol, Setup, Training
+from benchsuite.tower_settings import ImageTower, TextTower
 
 SETUP = Setup(
     data=Data(name="scenes"),

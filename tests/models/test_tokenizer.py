@@ -14,7 +14,8 @@ from tokenizers.normalizers import BertNormalizer
 from benchsuite.data.base import Split
 from benchsuite.models import tokenizer as module
 from benchsuite.models.tokenizer import SPECIAL, Words, words_for
-from benchsuite.setup import Data, TextTower
+from benchsuite.setup import Data
+from benchsuite.tower_settings import TextTower
 
 PAD, UNK, CLS, SEP = range(4)
 TEXTS = ["a red circle", "a large blue square over a small yellow star", "the green ring beside a red cross"]
@@ -105,7 +106,8 @@ REBUILD = """
 import numpy as np
 from benchsuite.data.base import Split
 from benchsuite.models.tokenizer import words_for
-from benchsuite.setup import Data, TextTower
+from benchsuite.setup import Data
+from benchsuite.tower_settings import TextTower
 texts = ["a red circle", "a large blue square over a small yellow star", "the green ring beside a red cross"]
 split = Split("train", np.zeros((3, 2, 2, 3), np.uint8), [[text] for text in texts])
 print(words_for(TextTower(transformer="distilbert", vocabulary=80), Data(name="tiny"), split)(texts).ids.tolist())

@@ -9,7 +9,7 @@ from benchsuite.errors import UsageError
 from benchsuite.models import pretrained
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import ImageEncoder, TextEncoder
-from benchsuite.setup import ImageTower, TextTower
+from benchsuite.tower_settings import ImageTower, TextTower
 
 VIT = {"img_size": 8, "patch_size": 4, "depth": 1}
 SMALL = {"dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 32}

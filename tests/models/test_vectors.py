@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from benchsuite.errors import UsageError
 from benchsuite.models.vectors import VectorEncoder, VectorWords
-from benchsuite.setup import MLP, ImageTower, TextTower
+from benchsuite.tower_settings import MLP, ImageTower, TextTower
 
 
 @pytest.mark.parametrize(("layers", "linear"), [(1, True), (2, False), (3, False)])

@@ -3,7 +3,7 @@ import torch
 
 from benchsuite.errors import UsageError
 from benchsuite.models.towers import ImageEncoder, TemporalTransformer, VideoEncoder, image_encoder, positions
-from benchsuite.setup import ImageTower
+from benchsuite.tower_settings import ImageTower
 
 VIT = {"img_size": 8, "patch_size": 4, "depth": 1}
 

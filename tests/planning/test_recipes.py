@@ -18,8 +18,9 @@ from benchsuite.planning.columns import metrics_of
 from benchsuite.planning.data_folders import read_by, require_fitting
 from benchsuite.planning.recipe import Recipe, read_recipe, recipe_names
 from benchsuite.planning.subjects import judged_by
-from benchsuite.setup import Data, Expert, ImageTower, Setup
+from benchsuite.setup import Data, Expert, Setup
 from benchsuite.torchvision_ops import make_importable
+from benchsuite.tower_settings import ImageTower
 from benchsuite.training.engine import make_optimizer
 
 make_importable()

@@ -9,7 +9,8 @@ from benchsuite.evaluation import rank_metrics
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.registry import methods
-from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
+from benchsuite.setup import Data, Optimizer, Protocol, Setup, Training
+from benchsuite.tower_settings import ImageTower, TextTower
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 Runs = dict[int, Record]

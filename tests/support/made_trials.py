@@ -9,7 +9,8 @@ import numpy as np
 from benchsuite.records.schema import MethodPart, trial_seed
 from benchsuite.records.trials import Trial, TrialsFile
 from benchsuite.registry import methods
-from benchsuite.setup import MLP, Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
+from benchsuite.setup import Data, Optimizer, Protocol, Setup, Training
+from benchsuite.tower_settings import MLP, ImageTower, TextTower
 
 RATE = 3e-3
 METHODS = {

@@ -8,7 +8,8 @@ from support.resuming import STEPS
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 from benchsuite.planning.resolve import with_models
-from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
+from benchsuite.setup import Data, Optimizer, Protocol, Setup, Training
+from benchsuite.tower_settings import ImageTower, TextTower
 
 Make = Callable[..., Setup]
 VIT = {"img_size": 32, "patch_size": 16, "depth": 1}

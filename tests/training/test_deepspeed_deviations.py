@@ -75,7 +75,8 @@ START = """
 import shutil
 assert not any(shutil.which(name) for name in ("c++", "g++", "gcc", "cc", "clang", "ninja"))
 import torch
-from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
+from benchsuite.setup import Data, Optimizer, Protocol, Setup, Training
+from benchsuite.tower_settings import ImageTower, TextTower
 from benchsuite.training.engine import start_engine
 setup = Setup(data=Data(name="x"), image=ImageTower(timm="x"), text=TextTower(transformer="x", vocabulary=1),
               projection={"width": 1}, optimizer=Optimizer(lr=0.1), training=Training(batch=2, steps=1),

@@ -25,7 +25,8 @@ from benchsuite.errors import RunError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.vectors import text_reader
-from benchsuite.setup import MLP, Augmentation, Data, ImageTower, Setup, TextTower
+from benchsuite.setup import Augmentation, Data, Setup
+from benchsuite.tower_settings import MLP, ImageTower, TextTower
 from benchsuite.training import loading, loop
 from benchsuite.training.feed import Feed, Inputs, Rows
 from benchsuite.training.loading import Ahead

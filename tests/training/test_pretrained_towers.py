@@ -32,7 +32,8 @@ from benchsuite.planning.plan import make_run, plan_table
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method, with_models
 from benchsuite.records.store import Store
-from benchsuite.setup import Data, ImageTower, Protocol, Setup, TextTower
+from benchsuite.setup import Data, Protocol, Setup
+from benchsuite.tower_settings import ImageTower, TextTower
 from benchsuite.training.engine import parameter_groups
 from benchsuite.training.loop import train
 

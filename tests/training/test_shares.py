@@ -14,7 +14,8 @@ from benchsuite.methods import Clock, create_method, method_class
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.tokenizer import Tokens, words_for
 from benchsuite.models.towers import image_encoder, weights_digest
-from benchsuite.setup import ImageTower, Setup
+from benchsuite.setup import Setup
+from benchsuite.tower_settings import ImageTower
 from benchsuite.training import distributed, shares
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.loop import Trainee, train

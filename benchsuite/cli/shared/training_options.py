@@ -15,7 +15,7 @@ from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
 from benchsuite.running import Activations, Running, Way, require_trainable_here
-from benchsuite.setup import MODEL
+from benchsuite.tower_settings import MODEL
 
 if TYPE_CHECKING:
     from benchsuite.cluster.options import ClusterOptions

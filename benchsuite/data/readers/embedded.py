@@ -20,7 +20,7 @@ from benchsuite.data.readers.files import content_digests, read_json
 from benchsuite.data.vectors import Lists, Source, mapped, numbers_in
 from benchsuite.errors import UsageError, require_known
 from benchsuite.fields import first_problem
-from benchsuite.setup import Part
+from benchsuite.parts import Part
 
 MANIFEST = "manifest.json"
 FORMAT = 1
