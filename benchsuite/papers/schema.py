@@ -150,6 +150,9 @@ class Table(Part):
     printed: list[str] = []
     """Hyper-parameters that stay as printed in all rows where rows are tuned, beside those that differ among rows of
     one method: what the table varies from method to method, such as one fixed temperature against a learned one."""
+    searched: list[str] = []
+    """Hyper-parameters in which rows of one method differ and that are searched all the same, as where the paper shows
+    a second choice of its own. Tuned, those rows are one."""
     recipes: dict[str, str] = Field(min_length=1)
     """Scale to recipe."""
     parts: dict[str, TablePart] = {}

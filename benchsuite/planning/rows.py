@@ -36,10 +36,11 @@ def rows_to_run(
 
 
 def _require_hyperparameters(table: Table) -> None:
-    """Refuse a name that stays as printed and is no method's: the one that was meant would be tuned."""
+    """Refuse a name to print or to search that is no method's: what was meant would be tuned, or kept."""
     known = {field.name for row in table.rows if row.method for field in methods.card(row.method).fields}
-    for name in table.printed:
-        require_known("hyper-parameter", name, known, f"{table.name}, printed: ")
+    for key, names in (("printed", table.printed), ("searched", table.searched)):
+        for name in names:
+            require_known("hyper-parameter", name, known, f"{table.name}, {key}: ")
 
 
 def _headline_rows(table: Table) -> list[str]:

@@ -199,13 +199,13 @@ def varied(table: Table, method: str) -> set[str]:
 def fixed_by(table: Table, row: Row, part: TablePart, rule: Tuning, regime: Regime) -> dict[str, Any]:
     """What a row's search does not draw and is not the default: as printed, all; tuned, what the table is about.
 
-    That is: what cannot be drawn, what differs between the table's rows of the method, what its file says to print,
-    and what the part gives.
+    That is: what cannot be drawn, what differs between the table's rows of the method unless its file says to search
+    it, what the file says to print, and what the part gives.
     """
     assert row.method is not None
     card = methods.card(row.method)
     defaults = complete(card, {})
-    kept = varied(table, row.method) | {*table.printed, *part.hyperparameters}
+    kept = (varied(table, row.method) - {*table.searched}) | {*table.printed, *part.hyperparameters}
     could = {coordinate.name for coordinate in space(card, rule.spread, {})}
     drawn = could - kept if regime == "tuned" else set()
     about = {

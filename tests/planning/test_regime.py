@@ -135,6 +135,16 @@ def test_the_factor_multiplies_what_is_printed_alone(folder: Path) -> None:
     assert part(planned, "TS").tuned.searched == ["tau_min"]
 
 
+def test_what_rows_of_one_method_differ_in_is_drawn_where_the_table_says_so(folder: Path) -> None:
+    """Rows that differ in nothing else are one search, and one run."""
+    rewrite(folder, 'title = "My method"', 'title = "My method"\nsearched = ["periods"]')
+    planned, _ = tuned()
+    assert {name for name in searches(planned) if "infonce" not in name} == {f"mlp ts, replicate {r}" for r in (0, 1)}
+    run = part(planned, "TS")
+    assert run.tuned.searched == ["periods", "tau_max", "tau_min"]
+    assert run.run_id == part(planned, "TS, 9 periods").run_id
+
+
 def test_a_row_without_a_varied_key_has_its_default(folder: Path) -> None:
     rewrite(folder, "tau_max = 0.3, periods = 5", "tau_max = 0.3")
     planned, _ = tuned()

@@ -57,13 +57,14 @@ def test_headlines_are_the_rows_that_headline_claims_and_their_premises_need(pre
     assert [one.row.label for one in with_added] == [*rows, methods.card("cwcl").title]
 
 
-def test_what_stays_as_printed_is_a_hyper_parameter_of_the_tables_methods() -> None:
-    """Misspelt, it would be tuned without a word: what the table varies is not for a search to choose."""
+@pytest.mark.parametrize("key", ["printed", "searched"])
+def test_what_stays_as_printed_or_is_searched_is_a_hyper_parameter_of_the_tables_methods(key: str) -> None:
+    """Misspelt, it would be tuned, or kept, without a word: what the table varies is not for a search to choose."""
     table = Table.model_validate(tomllib.loads(TABLE))
     tiny = read_recipe("scenes-smoke")
-    spelt, misspelt = (table.model_copy(update={"printed": [name]}) for name in ("tau_min", "tau_mim"))
+    spelt, misspelt = (table.model_copy(update={key: [name]}) for name in ("tau_min", "tau_mim"))
     assert len(rows_to_run(spelt, tiny, (), (), tuned=True)) >= len(table.rows)
-    with pytest.raises(UsageError, match=r'printed: hyper-parameter "tau_mim" does not exist.*Did you mean "tau_min"'):
+    with pytest.raises(UsageError, match=rf'{key}: hyper-parameter "tau_mim" does not exist.*Did you mean "tau_min"'):
         rows_to_run(misspelt, tiny, (), (), tuned=True)
 
 
