@@ -1,4 +1,4 @@
-"""What every group of settings is, in setups, recipes, table files and records."""
+"""The base of every group of settings: of setups, recipes, table files and records."""
 
 from collections.abc import Mapping
 from typing import Any, Self
