@@ -80,7 +80,7 @@ def _do(number: int) -> Any:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """For reading many files: collection would scan everything read so far again and again, and free nothing."""
+    """For a while that makes much and drops little: collection would scan all of it again and again, for nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:

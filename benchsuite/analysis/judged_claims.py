@@ -135,7 +135,8 @@ def _headline_questions(view: TableView) -> list[ClaimQuestion]:
 
 def _questions(view: TableView, claims: Sequence[Claim]) -> list[ClaimQuestion]:
     rows = {row.key: row for row in view.rows}
-    return [_question(claim, view, rows) for claim in claims]
+    numbers = {column.key: number for number, column in enumerate(view.columns)}
+    return [_question(claim, numbers[claim.column.key], view, rows) for claim in claims]
 
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
@@ -148,10 +149,9 @@ def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
     return judged
 
 
-def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> ClaimQuestion:
+def _question(claim: Claim, number: int, view: TableView, rows: Mapping[RowKey, TableRow]) -> ClaimQuestion:
     better: Better = "lower" if claim.column.better == "lower" else "higher"
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
-    number = [column.key for column in view.columns].index(claim.column.key)
     both = [rows.get(key) for key in (claim.row, claim.reference)]
     if None in both:
         return ClaimQuestion({}, {}, better, Verdict("not selected", NOT_SELECTED))

@@ -46,6 +46,8 @@ class Failure(Part):
 Done = Record | Failure
 """A run that was done or tried."""
 T = TypeVar("T")
+FEW_TRIAL_FILES = 4
+"""With fewer files of trials, this process reads them: each has thousands."""
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
 
 
@@ -110,7 +112,8 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
     requests = _collect(files_like(folder, REQUEST_FILES), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
-    trials = {file.recipe: file for file in _collect(files_like(folder, TRIAL_FILES), _read_trials, unreadable)}
+    tried = _collect(files_like(folder, TRIAL_FILES), _read_trials, unreadable, few=FEW_TRIAL_FILES)
+    trials = {file.recipe: file for file in tried}
     foreign = [path for path in paths if not read[path]]
     remarks = _collect(files_like(folder, REMARKS), read_remarks, unreadable)
     more = (tables_in(folder), recipes_in(folder), trials, [one for file in remarks for one in file])
@@ -153,13 +156,21 @@ def _check_pack(path: Path) -> None:
         raise FileError(path, str(error), "Put it back as it was written.") from error
 
 
-def _collect(paths: Iterable[Path], read: Callable[[Path], T], errors: list[FileError]) -> list[T]:
-    values = []
-    for path in paths:
+def _collect(
+    paths: Iterable[Path], read: Callable[[Path], T], errors: list[FileError], few: int | None = None
+) -> list[T]:
+    def tried(path: Path) -> T | FileError:
         try:
-            values.append(read(path))
+            return read(path)
         except FileError as error:
-            errors.append(error)
+            return error
+
+    values = []
+    for value in spread(tried, list(paths), few):
+        if isinstance(value, FileError):
+            errors.append(value)
+        else:
+            values.append(value)
     return values
 
 

@@ -13,7 +13,7 @@ from benchsuite.report.links import Links
 from benchsuite.report.pages import Page, all_pages, table_page
 from benchsuite.report.render import render
 from benchsuite.report.words import index, words
-from benchsuite.workers import spread
+from benchsuite.workers import spread, without_garbage_collection
 
 STATIC = Path(__file__).parent / "static"
 LOCK = ".lock"
@@ -44,6 +44,7 @@ class Site:
     pages: int
 
 
+@without_garbage_collection()
 def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
     """All pages, each file whole; those of the build before, and drafts of killed ones, are removed at the end."""
     require_writable(folder, "--report")
@@ -85,7 +86,10 @@ def write_page(folder: Path, page: Page, names: Collection[str]) -> tuple[list[s
 
 
 def _write(folder: Path, name: str, content: bytes) -> str:
-    write_whole(folder / name, content, sync=False)
+    """A file that stays as it is keeps its date: what copies the site elsewhere passes it over."""
+    file = folder / name
+    if not (file.is_file() and file.read_bytes() == content):
+        write_whole(file, content, sync=False)
     return name
 
 

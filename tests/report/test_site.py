@@ -1,4 +1,5 @@
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,6 +94,16 @@ def test_the_points_of_a_figure_can_be_saved_as_csv(tmp_path: Path, make_record:
         "InfoNCE,mean,0,1,0.9",
         "InfoNCE,mean,0,2,0.8",
     ]
+
+
+def test_what_stays_as_it_is_keeps_its_date(tmp_path: Path, make_record: MakeRecord) -> None:
+    write_site(tmp_path, board(make_record))
+    page, style = tmp_path / "index.html", tmp_path / "static" / "site.css"
+    for file in (page, style):
+        os.utime(file, (1, 1))
+    write_site(tmp_path, replace(board(make_record), owner=Owner(text="Another heading")))
+    assert "Another heading" in page.read_text("utf-8")
+    assert (page.stat().st_mtime == 1, style.stat().st_mtime) == (False, 1)
 
 
 def test_pages_and_data_of_the_build_before_go_and_files_of_others_stay(
