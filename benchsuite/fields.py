@@ -72,8 +72,8 @@ def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
         try:
             resolved[field] = adapter.validate_python(value)
         except ValidationError as error:
-            problem = error.errors()[0]["msg"]
-            raise UsageError(f"{name}: {field} = {value!r} is not possible: {problem}.") from error
+            reason = reason_in(error.errors()[0])
+            raise UsageError(f"{name}: {field} = {value!r} is not possible: {reason}.") from error
     return resolved
 
 
@@ -90,8 +90,18 @@ def _adapters(cls: type) -> dict[str, TypeAdapter[Any]]:
 
 def first_problem(error: ValidationError) -> str:
     """Where a model's content is wrong, and how."""
-    problem = error.errors()[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+    return problem_in(error.errors()[0])
+
+
+def problem_in(details: Mapping[str, Any]) -> str:
+    """The key of a value that is not valid, and why."""
+    key = ".".join(map(str, details["loc"]))
+    return f"{key}: {reason_in(details)}" if key else reason_in(details)
+
+
+def reason_in(details: Mapping[str, Any]) -> str:
+    """What a validator said: pydantic puts the kind of error before it."""
+    return str(details["msg"]).removeprefix("Value error, ")
 
 
 def _is_method(cls: type) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from benchsuite.errors import UnknownError, UsageError
+from benchsuite.fields import problem_in
 from benchsuite.files import MEGABYTE, read_stored, reason_of
 
 M = TypeVar("M", bound=BaseModel)
@@ -76,12 +77,12 @@ def _explained(text: str, model: type[BaseModel], error: ValidationError) -> tup
     problem = min(problems, key=lambda p: (p["type"] != "extra_forbidden", p["type"] == "missing"))
     original = problem.get("ctx", {}).get("error")
     place = (*problem["loc"], *(original.place if isinstance(original, MisplacedError) else ()))
-    *parents, key = [str(part) for part in problem["loc"]] or ["file"]
     if problem["type"] == "extra_forbidden":
+        *parents, key = map(str, problem["loc"])
         where = f"{'.'.join(parents)}: " if parents else ""
         return line_of(text, place), str(UnknownError("key", key, _keys_at(model, parents), where))
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return line_of(text, place), f"{'.'.join([*parents, key])}: {problem['msg']}.{more}"
+    return line_of(text, place), f"{problem_in(problem)}.{more}"
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int | None:

@@ -210,6 +210,9 @@ class Table(Part):
             if recipe.endswith(".toml"):
                 problem = "name a recipe, not a file. Its file must be recipes/<name>.toml in the table's folder"
                 raise MisplacedError(f'scale "{scale}": {recipe}: {problem}', "recipes", scale)
+        for number, name in enumerate(self.searched):
+            if name in self.printed:
+                raise MisplacedError(f'"{name}" is in printed, too: say which of the two it is', "searched", number)
         for number, factor in enumerate(self.factors):
             _require_known("factors", "setting", factor.partition(".")[0], list(Setup.model_fields), "factors", number)
         for number, column in enumerate(self.columns):

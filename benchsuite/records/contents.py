@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
+from benchsuite.fields import reason_in
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.parts import Part
 from benchsuite.records.json_text import parse
@@ -138,7 +139,7 @@ def read_request(path: Path) -> TableRequest:
     try:
         request = TableRequest.model_validate(_read_object(path))
     except ValidationError as error:
-        raise FileError(path, f"not a table's request ({error.errors()[0]['msg']})") from error
+        raise FileError(path, f"not a table's request ({reason_in(error.errors()[0])})") from error
     if path.stem != request.name:
         raise FileError(path, f"the request of {request.table} at {request.at} stands in {request.name}.json alone")
     return request

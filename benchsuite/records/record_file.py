@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from benchsuite.errors import RecordError
+from benchsuite.fields import problem_in
 from benchsuite.files import read_stored, reason_of
 from benchsuite.records.json_text import parse, parse_text
 from benchsuite.records.listing import Packed, packed
@@ -166,7 +167,7 @@ def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None,
         messages += parsed.contradictions()
         record = parsed
     except ValidationError as error:
-        messages += [f"not a valid record: {where(e)}{e['msg']}" for e in error.errors()[:TOLD]]
+        messages += [f"not a valid record: {problem_in(each)}" for each in error.errors()[:TOLD]]
         messages += [f"{error.error_count() - TOLD:,} more"] * (error.error_count() > TOLD)
     except ValueError as error:  # identities of what has no canonical form
         messages.append(f"not a valid record: {error}")
@@ -178,9 +179,3 @@ def _sealed(content: Mapping[str, Any]) -> bool:
         return content_digest(content) == content.get("digest")
     except ValueError:  # what has no canonical form, such as NaN, was never sealed
         return False
-
-
-def where(error: Mapping[str, Any]) -> str:
-    """The key of a value that is not valid, before a message."""
-    key = ".".join(str(part) for part in error["loc"])
-    return f"{key}: " if key else ""

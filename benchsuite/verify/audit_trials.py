@@ -13,6 +13,7 @@ from benchsuite.analysis.climbs import climb
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import alike
 from benchsuite.cards import REQUIRED, Card
+from benchsuite.fields import first_problem
 from benchsuite.papers.schema import row_name
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import Draw, draws, is_temperature
@@ -142,7 +143,7 @@ def check_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
     try:
         rule = Tuning.model_validate(file.rule)
     except ValidationError as error:
-        yield Finding(where, f"its rule is none: {error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}", AGAIN)
+        yield Finding(where, f"its rule is none: {first_problem(error)}", AGAIN)
         return
     for trial in file.trials:
         name = trial.method.name

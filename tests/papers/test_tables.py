@@ -112,6 +112,12 @@ def test_a_plot_is_of_columns_that_exist(tmp_path: Path) -> None:
     assert f"t.toml, line {line}: " in str(refused.value)
 
 
+def test_what_is_searched_does_not_stay_as_printed(tmp_path: Path) -> None:
+    said = 'title = "T"\nprinted = ["tau_max", "tau_min"]\nsearched = ["tau_min"]'
+    with pytest.raises(UsageError, match=r't\.toml, line 8: "tau_min" is in printed, too'):
+        read(tmp_path, MINIMAL.replace('title = "T"', said))
+
+
 def test_a_row_twice_is_refused(tmp_path: Path) -> None:
     rows = MINIMAL[MINIMAL.index("[[rows]]") :]
     with pytest.raises(UsageError, match='row "RN50/InfoNCE" appears twice'):
