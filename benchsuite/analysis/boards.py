@@ -260,16 +260,12 @@ def comparison(board: Board) -> dict[str, Any]:
         return [round(by_seed[seed], DIGITS) if seed in by_seed else None for seed in seeds]
 
     return {
-        "title": board.title,
         "tasks": [
-            {"id": task.protocol, "metric": task.metric, "title": task.title, "unit": task.unit, "better": task.better}
-            for task in board.tasks
+            {"id": task.protocol, "metric": task.metric, "title": task.title, "unit": task.unit} for task in board.tasks
         ],
         "seeds": seeds,
         "rows": [
-            {"id": row.method_id, "method": row.method, "label": row.label,
-             "values": [values(row, task) for task in board.tasks]}
-            for row in board.rows
+            {"label": row.label, "values": [values(row, task) for task in board.tasks]} for row in board.rows
         ],
         "unpairable": [[number[a], number[b], sorted(reasons)] for (a, b), reasons in board.unpairable.items()],
         "quantiles": {str(n): round(t_quantile(n), DIGITS) for n in range(2, len(seeds) + 1)},

@@ -29,7 +29,6 @@ from benchsuite.tower_settings import TextTower
 
 VOCABULARY = 2000
 """Of the tokenizer of a text encoder with random weights."""
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 class FrozenImages:

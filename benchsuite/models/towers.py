@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from benchsuite.errors import UsageError, did_you_mean, first_line
+from benchsuite.models.clip_models import blank_model
 from benchsuite.models.tokenizer import PAD, Tokens
 from benchsuite.torchvision_ops import make_importable
 from benchsuite.tower_settings import ImageTower, TextTower
@@ -53,12 +54,11 @@ class TextEncoder(nn.Module):
         """With `config`, a pretrained one's own, the same model without its weights."""
         super().__init__()
         make_importable()
-        from transformers import CONFIG_MAPPING, AutoModel
+        from transformers import AutoModel
 
         try:
             if config is not None:
-                own = CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))
-                self.body = AutoModel.from_config(own, dtype=torch.float32)
+                self.body = blank_model("transformers", config)
             elif tower.pretrained:
                 whole = {**tower.config, "dtype": torch.float32}  # not as it was stored: it is trained
                 self.body, read = AutoModel.from_pretrained(tower.source, **whole, output_loading_info=True)

@@ -84,12 +84,7 @@ class Subject:
     def space(self) -> list[str]:
         """What is drawn and from where to where, in words."""
         rate = around(LEARNING_RATE, self.setup.optimizer.lr, self.rule.learning_rate_spread)
-        return [
-            f"{each.name} {each.low:.4g} to {each.high:.4g} times {each.times}"
-            if each.times
-            else f"{each.name} {each.at(0):.4g} to {each.at(1):.4g}"
-            for each in (*self._space, rate)
-        ]
+        return [f"{each.name} {each.words}" for each in (*self._space, rate)]
 
     def drawn(self, number: int) -> MethodPart:
         """The method as trial `number` has it: the first draw that it does not refuse."""
