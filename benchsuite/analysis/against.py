@@ -68,6 +68,11 @@ class Against:
     """The smallest difference of interest, if a recipe of the board states one."""
 
     @property
+    def all_tuned(self) -> bool:
+        """Whether searches found all numbers of both."""
+        return all_tuned(self.row) and all_tuned(self.reference)
+
+    @property
     def gains(self) -> Paired:
         """The row minus the reference, turned where lower is better."""
         return self.pair.turned if self.task.better == "lower" else self.pair

@@ -89,7 +89,9 @@ class Overview:
             f"{len(names) or 'none'} {'are' if len(names) > 1 else 'is'} {how}{': ' * bool(names)}{', '.join(names)}"
             for names, how in ((ahead, f"ahead of {self.reference}"), (behind, "behind"))
         ]
-        return f"{where} of {counted(others, 'method')} {'; '.join(told)}. No other is shown to be either."
+        untold = sum(data == REAL for data in self.data.values()) - len(shown) if alike else 0
+        left_out = f" Left out: {counted(untold, 'board')} where {self.reference} was not tuned." if untold else ""
+        return f"{where} of {counted(others, 'method')} {'; '.join(told)}. No other is shown to be either.{left_out}"
 
     @cached_property
     def chosen(self) -> Chosen | None:

@@ -327,6 +327,10 @@ def test_which_method_is_ahead_is_said_of_boards_whose_reference_was_tuned(make_
     ]  # fmt: skip
     (tuned,) = overviews(leaderboard([], [record for one in runs for record in one.values()]))
     assert tuned.answer.startswith("On real data, tuned, of 2 methods 1 is ahead of InfoNCE: TS (on 1 of 1 board)")
+    assert tuned.answer.endswith("No other is shown to be either. Left out: 1 board where InfoNCE was not tuned.")
+    assert [(one.row.label, one.all_tuned) for line in tuned.lines for one in line.found.values()] == [
+        ("TS", True), ("TeMo", True), ("TeMo", False),
+    ]  # fmt: skip
     assert [line.title for line in tuned.lines] == ["TS", "TeMo"]
     rate = make_runs("cwcl", far, setup=real[1], tuned=found.model_copy(update={"searched": []}))
     behind = make_runs("softclip", (0.3, 0.312, 0.32, 0.335), setup=real[1], tuned=found)
