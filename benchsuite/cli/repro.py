@@ -146,7 +146,7 @@ def repro(
     from benchsuite.report.export import table_lines
     from benchsuite.report.leaderboard import Leaderboard
     from benchsuite.report.site import write_site
-    from benchsuite.verify.audit_trials import Searches, climbing
+    from benchsuite.verify.audit_trials import too_short
 
     require_writable(report, "--report")
     work, failed = do_tables(work, plan, session)
@@ -159,8 +159,8 @@ def repro(
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     if len(tables) == 1:
         say(*(line for view in own for line in table_lines(view)), *verdict_lines(own))
-    searches = Searches(done.contents.trials.values())
-    say(*(str(note) for view in own if view.asked.regime == "tuned" for note in climbing(view, searches)))
+    short = too_short(read.views, done.contents.trials.values())
+    say(*(str(note) for note in short if Path(note.file).stem in requested))
     say(*(f"page:    {page}" for page in dict.fromkeys(pages.values())), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
         command = f"benchsuite claims {tables[0]} --scale {scale} --results {shlex.quote(str(results))}"

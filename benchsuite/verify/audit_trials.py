@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import ValidationError
 
 from benchsuite.analysis.climbs import climb
+from benchsuite.analysis.stats import compare
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import alike
 from benchsuite.cards import REQUIRED, Card
@@ -23,7 +24,7 @@ from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import PARAPHRASES, Record, TunedBy, run_id, searches_of, trial_seed, uncovered
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 from benchsuite.registry import methods
-from benchsuite.report.numbers import climbed
+from benchsuite.report.numbers import climbed, paired
 
 AGAIN = "put the file back as it was written, or delete it and tune again"
 
@@ -115,10 +116,18 @@ def _tuned_wrongly(record: Record, tuned: TunedBy, searches: Searches) -> Iterat
         yield f"cost.tuning_trials is {record.cost.get('tuning_trials')}, but it was tuned by {tuned.trials}"
 
 
-def climbing(view: TableView, searches: Searches) -> Iterator[Finding]:
-    """Notes on rows of a tuned table whose searches are too short: the second half of each finds more than the
-    smallest difference of interest, on average over replicates.
-    """
+def too_short(views: Iterable[TableView], files: Iterable[TrialsFile]) -> Iterator[Finding]:
+    """Notes on rows of tuned tables whose searches are too short."""
+    searches, by_place = Searches(files), {(view.asked.place, view.asked.regime): view for view in views}
+    for (place, regime), view in by_place.items():
+        if regime == "tuned":
+            goes_on = f"`repro` with --trials {2 * view.asked.trials} goes on"
+            messages = *_climbing(view, searches), *_below_printed(view, by_place.get((place, "printed")))
+            yield from (Finding(f"{TABLES}/{view.asked.name}.json", message, goes_on) for message in messages)
+
+
+def _climbing(view: TableView, searches: Searches) -> Iterator[str]:
+    """The second half of each search finds more than what is of interest, on average over replicates."""
     interest = min((one.difference for one in view.setting.primary.values()), default=math.inf)
     count = view.asked.trials
     for row in view.rows:
@@ -126,8 +135,19 @@ def climbing(view: TableView, searches: Searches) -> Iterator[Finding]:
         found = {record.seed: own[1] for record, by in tuned if (own := searches.of(record, by))}
         gain = climb(found, count)
         if gain.difference is not None and gain.difference > interest:
-            message = f"{row_name(row.key)}: its searches still climb: {climbed(count, gain)}"
-            yield Finding(f"{TABLES}/{view.asked.name}.json", message, f"`repro` with --trials {2 * count} goes on")
+            yield f"{row_name(row.key)}: its searches still climb: {climbed(count, gain)}"
+
+
+def _below_printed(view: TableView, printed: TableView | None) -> Iterator[str]:
+    """The best that searches find is significantly below the best with the row's values as printed."""
+    for row in view.rows:
+        both = row, printed.row(row.key) if printed else None
+        scores = [
+            {record.seed: record.tuned.score for record in one.records if record.tuned} if one else {} for one in both
+        ]
+        gain = compare(*scores)
+        if gain.high is not None and gain.high < 0:
+            yield f"{row_name(row.key)}: its searches end below its printed values: {paired(gain, 'percent')} points"
 
 
 def named(trial: Trial) -> str:

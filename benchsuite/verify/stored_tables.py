@@ -53,15 +53,14 @@ def check_tables(audit: Audit) -> None:
     if not contents.requests:
         return
     from benchsuite.analysis.building import build_tables, misplaced  # with scipy
-    from benchsuite.verify.audit_trials import Searches, climbing
+    from benchsuite.verify.audit_trials import too_short
 
     views, skipped = build_tables(contents)
     audit.problems += [Finding(TABLES, str(error), "`repro` with --tables FOLDER stores it") for error in skipped]
     audit.problems += [Finding(REMARKS, why, "correct it") for why in misplaced(contents.remarks, views)]
-    searches = Searches(contents.trials.values())
     for view in views:
         where, again = f"{TABLES}/{view.asked.name}.json", "run the same `benchsuite repro` again"
         audit.problems += [Finding(where, what, again) for what in view.outdated]
         lacking = [row for row in view.rows if row.measured < row.requested]
         audit.notes += [Finding(where, f"{row_name(row.key)}: {row.gap}", again) for row in lacking]
-        audit.notes += climbing(view, searches) if view.asked.regime == "tuned" else ()
+    audit.notes += too_short(views, contents.trials.values())

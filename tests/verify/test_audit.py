@@ -2,7 +2,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -31,7 +31,7 @@ from benchsuite.records.trials import TRIALS, TrialsFile, best, trials_digest, w
 from benchsuite.registry import methods, tasks
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import Audit, audit_folder, audit_run
-from benchsuite.verify.audit_trials import Searches, check_tuned, climbing
+from benchsuite.verify.audit_trials import check_tuned, too_short
 
 
 @pytest.fixture
@@ -331,11 +331,34 @@ def test_searches_whose_second_half_finds_what_matters_still_climb(
 
     def notes(of: Record) -> list[str]:
         row = SimpleNamespace(key=("RN50", "", "InfoNCE"), records=[of])
-        view: Any = SimpleNamespace(asked=SimpleNamespace(name="t", trials=4), setting=setting, rows=[row])
-        return [note.message for note in climbing(view, Searches([file]))]
+        asked = SimpleNamespace(name="t", trials=4, place=("t", "s"), regime="tuned")
+        view: Any = SimpleNamespace(asked=asked, setting=setting, rows=[row])
+        return [note.message for note in too_short([view], [file])]
 
     assert notes(searched) == [f"RN50/InfoNCE: its searches still climb: the best of 4 trials is {says}"] * bool(says)
     assert notes(record) == [], "the learning rate alone"
+
+
+@pytest.mark.parametrize(
+    ("printed", "says"), [(0.52, "-2.0 ± 0.2 points"), (0.5, ""), (0.48, "")], ids=["below", "equal", "above"]
+)
+def test_searches_that_end_below_the_printed_values_are_too_short(
+    make_sound: MakeRecord, printed: float, says: str
+) -> None:
+    tuned = TunedBy(trials=4, trial=1, score=0.5, digest="d", searched=["tau"])
+
+    def view(regime: str, scores: Sequence[float]) -> Any:
+        runs = [make_sound(n, tuned=tuned.model_copy(update={"score": score}))[0] for n, score in enumerate(scores)]
+        row = SimpleNamespace(key=("RN50", "", "InfoNCE"), records=runs)
+        asked = SimpleNamespace(name="t", trials=4, place=("t", "s"), regime=regime)
+        setting = SimpleNamespace(primary={})
+        return SimpleNamespace(asked=asked, setting=setting, rows=[row], row={row.key: row}.get)
+
+    views = view("printed", [printed, printed + 0.001, printed - 0.001]), view("tuned", [0.5] * 3)
+    notes = [(note.file, note.message, note.fix) for note in too_short(views, [])]
+    message = f"RN50/InfoNCE: its searches end below its printed values: {says}".replace("-", "\N{MINUS SIGN}")
+    assert notes == [("tables/t.json", message, "`repro` with --trials 8 goes on")] * bool(says)
+    assert list(too_short(views[1:], [])) == [], "as printed was not run"
 
 
 def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: MakeRecord) -> None:
