@@ -220,6 +220,11 @@ class TableView:
         return list({record.run_id: record for row in self.rows for record in row.records}.values())
 
     @property
+    def complete(self) -> bool:
+        """Whether every requested seed has a record."""
+        return all(row.measured == row.requested for row in self.rows)
+
+    @property
     def boards(self) -> dict[tuple[str, str], list[TableRow]]:
         """Rows that may be compared: of one backbone and variant, unless variants are what the table is about."""
         return by_key((self._board(row), row) for row in self.rows)

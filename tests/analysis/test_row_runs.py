@@ -37,7 +37,7 @@ def test_a_row_has_all_of_its_runs_and_no_other(folder: Path) -> None:
     view = shown(folder)
     assert [(row.label, row.measured, row.gap) for row in view.rows] == [("InfoNCE", 4, ""), ("TS", 4, "")]
     assert {record.method.name for record in view.rows[1].records} == {"ts"}
-    assert view.outdated == []
+    assert (view.complete, view.outdated) == (True, [])
 
 
 @pytest.mark.parametrize(

@@ -73,10 +73,12 @@ def test_rows_stand_as_printed_and_others_after(make_record: MakeRecord) -> None
     assert built.rows[2].note == "Not in the paper's table."
 
 
-def test_a_row_without_all_of_its_runs_says_so(make_record: MakeRecord) -> None:
+def test_a_table_with_missing_runs_is_not_complete(make_record: MakeRecord) -> None:
     runs = [record(make_record, 0, 0.1)]
     built = view([row("First", runs, "not run yet: seed 1", 2), row("Second", [], "no code")])
     assert [one.gap for one in built.rows] == ["not run yet: seed 1", "no code"]
+    assert not built.complete
+    assert view([row("First", runs)]).complete
 
 
 PARTS = Table.model_validate(

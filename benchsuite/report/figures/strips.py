@@ -46,9 +46,9 @@ def bar(ruler: Scale, value: float | None, words: str) -> Markup:
     return _svg("strip", parts, words)
 
 
-def ticks(ruler: Scale) -> Markup:
-    """The ruler's round numbers, signed."""
-    values = ruler.round_values(MOST_TICKS)
+def ticks(ruler: Scale, most: int = MOST_TICKS) -> Markup:
+    """The ruler's round numbers, signed; in a narrow column fewer."""
+    values = ruler.round_values(most)
     parts = [f'<text x="{_place(ruler, value)}" y="13">{tick(value)}</text>' for value in values]
     return _svg("strip ticks", parts, "")
 
