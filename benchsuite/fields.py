@@ -72,8 +72,7 @@ def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
         try:
             resolved[field] = adapter.validate_python(value)
         except ValidationError as error:
-            reason = reason_in(error.errors()[0])
-            raise UsageError(f"{name}: {field} = {value!r} is not possible: {reason}.") from error
+            raise UsageError(f"{name}: {field} = {value!r} is not possible: {first_reason(error)}.") from error
     return resolved
 
 
@@ -93,13 +92,18 @@ def first_problem(error: ValidationError) -> str:
     return problem_in(error.errors()[0])
 
 
+def first_reason(error: ValidationError) -> str:
+    """How alone, where the key is named already."""
+    return _reason_in(error.errors()[0])
+
+
 def problem_in(details: Mapping[str, Any]) -> str:
     """The key of a value that is not valid, and why."""
-    key = ".".join(map(str, details["loc"]))
-    return f"{key}: {reason_in(details)}" if key else reason_in(details)
+    key, reason = ".".join(map(str, details["loc"])), _reason_in(details)
+    return f"{key}: {reason}" if key else reason
 
 
-def reason_in(details: Mapping[str, Any]) -> str:
+def _reason_in(details: Mapping[str, Any]) -> str:
     """What a validator said: pydantic puts the kind of error before it."""
     return str(details["msg"]).removeprefix("Value error, ")
 

@@ -13,7 +13,7 @@ import typer
 from benchsuite.cli.shared.options import Plugins, Tables, load_own
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, require_known
-from benchsuite.fields import reason_in
+from benchsuite.fields import first_reason
 from benchsuite.files import write_whole
 from benchsuite.folders import PAPERS, RECIPES, recipe_files, table_files
 from benchsuite.papers.schema import Table
@@ -148,7 +148,7 @@ def new_table(
     try:
         table = Table.model_validate(content)
     except ValidationError as error:
-        raise UsageError(f'table "{name}": {reason_in(error.errors()[0])}.') from error
+        raise UsageError(f'table "{name}": {first_reason(error)}.') from error
     for setup in recipes:
         measured_columns(table, setup)
         towers = setup.setup(table.rows[0].backbone, []).towers

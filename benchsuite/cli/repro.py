@@ -159,8 +159,9 @@ def repro(
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     if len(tables) == 1:
         say(*(line for view in own for line in table_lines(view)), *verdict_lines(own))
-    short = too_short(read.views, done.contents.trials.values())
-    say(*(str(note) for note in short if Path(note.file).stem in requested))
+    tuned = {view.asked.place for view in own if view.asked.regime == "tuned"}
+    both = [view for view in read.views if view.asked.place in tuned]  # as printed, too, which may lie there
+    say(*map(str, too_short(both, done.contents.trials.values())))
     say(*(f"page:    {page}" for page in dict.fromkeys(pages.values())), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
         command = f"benchsuite claims {tables[0]} --scale {scale} --results {shlex.quote(str(results))}"

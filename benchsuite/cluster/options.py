@@ -9,7 +9,7 @@ from annotated_types import Ge
 from pydantic import ValidationError, field_validator
 
 from benchsuite.errors import UnknownError, UsageError
-from benchsuite.fields import Count, reason_in
+from benchsuite.fields import Count, first_reason
 from benchsuite.parts import Part
 from benchsuite.setup import Setup
 from benchsuite.toml_files import read_toml
@@ -98,5 +98,5 @@ def read_options(file: Path | None, given: Sequence[str]) -> ClusterOptions:
         try:
             options = ClusterOptions.model_validate(content)
         except ValidationError as error:
-            raise UsageError(f'--cluster-option "{text}": {reason_in(error.errors()[0])}.') from error
+            raise UsageError(f'--cluster-option "{text}": {first_reason(error)}.') from error
     return options

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from benchsuite.conformance.subject import NotMetError, Subject, differentiable, modes, of_tower, parts, tensors, unlike
 from benchsuite.errors import UnknownError, UsageError
-from benchsuite.fields import reason_in, temperatures
+from benchsuite.fields import first_reason, temperatures
 from benchsuite.methods.base import Clock, Method, averaged_heads
 from benchsuite.methods.batch import PARTS, PairBatch
 from benchsuite.papers.questions import acts_of
@@ -28,7 +28,7 @@ def check_acts(subject: Subject) -> None:
     try:
         acts = acts_of(subject.cls.card.about)
     except ValidationError as error:
-        raise NotMetError(f"acts: {reason_in(error.errors()[0])}") from error
+        raise NotMetError(f"acts: {first_reason(error)}") from error
     for act in acts:
         for mode in modes(subject.template):
             torch.manual_seed(0)

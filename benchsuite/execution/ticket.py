@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from benchsuite.errors import RunError, UsageError
 from benchsuite.execution.events import Event, Failed, Finished, Noted, Started, Stepped
 from benchsuite.execution.measure import Measured
-from benchsuite.fields import reason_in
+from benchsuite.fields import first_reason
 from benchsuite.files import reason_of, write_whole
 from benchsuite.parts import Part
 from benchsuite.planning.plan import Run
@@ -224,7 +224,7 @@ def read_json(file: Path, model: type[M]) -> M:
     try:
         return model.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else reason_in(error.errors()[0])
+        reason = reason_of(error) if isinstance(error, OSError) else first_reason(error)
         raise UsageError(
             f"{file}: {reason}. If it was damaged, cancel its jobs, delete it, and repeat the command."
         ) from error

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
-from benchsuite.fields import reason_in
+from benchsuite.fields import first_reason
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.parts import Part
 from benchsuite.records.json_text import parse
@@ -47,8 +47,6 @@ class Failure(Part):
 Done = Record | Failure
 """A run that was done or tried."""
 T = TypeVar("T")
-FEW_TRIAL_FILES = 4
-"""With fewer files of trials, this process reads them: each has thousands."""
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
 
 
@@ -113,8 +111,7 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
     requests = _collect(files_like(folder, REQUEST_FILES), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
-    tried = _collect(files_like(folder, TRIAL_FILES), _read_trials, unreadable, few=FEW_TRIAL_FILES)
-    trials = {file.recipe: file for file in tried}
+    trials = {file.recipe: file for file in _collect(files_like(folder, TRIAL_FILES), _read_trials, unreadable)}
     foreign = [path for path in paths if not read[path]]
     remarks = _collect(files_like(folder, REMARKS), read_remarks, unreadable)
     more = (tables_in(folder), recipes_in(folder), trials, [one for file in remarks for one in file])
@@ -139,7 +136,7 @@ def read_request(path: Path) -> TableRequest:
     try:
         request = TableRequest.model_validate(_read_object(path))
     except ValidationError as error:
-        raise FileError(path, f"not a table's request ({reason_in(error.errors()[0])})") from error
+        raise FileError(path, f"not a table's request ({first_reason(error)})") from error
     if path.stem != request.name:
         raise FileError(path, f"the request of {request.table} at {request.at} stands in {request.name}.json alone")
     return request
@@ -157,21 +154,13 @@ def _check_pack(path: Path) -> None:
         raise FileError(path, str(error), "Put it back as it was written.") from error
 
 
-def _collect(
-    paths: Iterable[Path], read: Callable[[Path], T], errors: list[FileError], few: int | None = None
-) -> list[T]:
-    def tried(path: Path) -> T | FileError:
-        try:
-            return read(path)
-        except FileError as error:
-            return error
-
+def _collect(paths: Iterable[Path], read: Callable[[Path], T], errors: list[FileError]) -> list[T]:
     values = []
-    for value in spread(tried, list(paths), few):
-        if isinstance(value, FileError):
-            errors.append(value)
-        else:
-            values.append(value)
+    for path in paths:
+        try:
+            values.append(read(path))
+        except FileError as error:
+            errors.append(error)
     return values
 
 

@@ -83,14 +83,16 @@ class Overview:
                     if kind in found:
                         which.append(f"{line.title} (on {found.count(kind)} of {counted(len(found), 'board')})")
         where = f"On {self.data[shown[0].setup_id]}{', tuned,' if alike else ''}"
+        told_of = {board.setup_id for board in shown}
+        untold = sum(data == REAL for setup, data in self.data.items() if setup not in told_of) if alike else 0
+        left_out = f" Left out: {counted(untold, 'board')} where {self.reference} was not tuned." if untold else ""
         if not ahead and not behind:
-            return f"{where} none of {counted(others, 'method')} is ahead of {self.reference} on any board, or behind."
+            none = f"none of {counted(others, 'method')} is ahead of {self.reference} on any board, or behind."
+            return f"{where} {none}{left_out}"
         told = [
             f"{len(names) or 'none'} {'are' if len(names) > 1 else 'is'} {how}{': ' * bool(names)}{', '.join(names)}"
             for names, how in ((ahead, f"ahead of {self.reference}"), (behind, "behind"))
         ]
-        untold = sum(data == REAL for data in self.data.values()) - len(shown) if alike else 0
-        left_out = f" Left out: {counted(untold, 'board')} where {self.reference} was not tuned." if untold else ""
         return f"{where} of {counted(others, 'method')} {'; '.join(told)}. No other is shown to be either.{left_out}"
 
     @cached_property

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import ValidationError
 
 from benchsuite.analysis.climbs import climb
+from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.stats import compare
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import alike
@@ -121,8 +122,10 @@ def too_short(views: Iterable[TableView], files: Iterable[TrialsFile]) -> Iterat
     searches, by_place = Searches(files), {(view.asked.place, view.asked.regime): view for view in views}
     for (place, regime), view in by_place.items():
         if regime == "tuned":
+            messages = [*_climbing(view, searches)]
+            if printed := by_place.get((place, "printed")):
+                messages += _below_printed(view, printed)
             goes_on = f"`repro` with --trials {2 * view.asked.trials} goes on"
-            messages = *_climbing(view, searches), *_below_printed(view, by_place.get((place, "printed")))
             yield from (Finding(f"{TABLES}/{view.asked.name}.json", message, goes_on) for message in messages)
 
 
@@ -138,16 +141,18 @@ def _climbing(view: TableView, searches: Searches) -> Iterator[str]:
             yield f"{row_name(row.key)}: its searches still climb: {climbed(count, gain)}"
 
 
-def _below_printed(view: TableView, printed: TableView | None) -> Iterator[str]:
+def _below_printed(tuned: TableView, printed: TableView) -> Iterator[str]:
     """The best that searches find is significantly below the best with the row's values as printed."""
-    for row in view.rows:
-        both = row, printed.row(row.key) if printed else None
-        scores = [
-            {record.seed: record.tuned.score for record in one.records if record.tuned} if one else {} for one in both
-        ]
-        gain = compare(*scores)
-        if gain.high is not None and gain.high < 0:
+    for row in tuned.rows:
+        other = printed.row(row.key)
+        gain = compare(_best_scores(row), _best_scores(other)) if other else None
+        if gain and gain.high is not None and gain.high < 0:
             yield f"{row_name(row.key)}: its searches end below its printed values: {paired(gain, 'percent')} points"
+
+
+def _best_scores(row: TableRow) -> dict[int, float]:
+    """By replicate, on validation data."""
+    return {record.seed: record.tuned.score for record in row.records if record.tuned}
 
 
 def named(trial: Trial) -> str:

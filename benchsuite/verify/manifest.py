@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import digest
 from benchsuite.errors import UsageError
-from benchsuite.fields import reason_in
+from benchsuite.fields import first_reason
 from benchsuite.files import lock_of, locked, write_whole
 from benchsuite.parts import NOTHING, Part
 from benchsuite.records.json_text import parse
@@ -84,7 +84,7 @@ def read_manifest(file: Path) -> FolderManifest:
             raise FileError(file, reason, "")
         return FolderManifest.model_validate(content)
     except ValidationError as error:
-        raise FileError(file, f"not a manifest ({reason_in(error.errors()[0])})", "") from error
+        raise FileError(file, f"not a manifest ({first_reason(error)})", "") from error
     except ValueError as error:
         raise FileError(file, str(error), "") from error
 

@@ -338,6 +338,16 @@ def test_which_method_is_ahead_is_said_of_boards_whose_reference_was_tuned(make_
     assert "of 3 methods 1 is ahead of InfoNCE: TS (on 1 of 1 board); 1 is behind: SoftCLIP (on 1" in more.answer, (
         "CWCL, whose learning rate alone was searched, is not tuned alike"
     )
+    synthetic = [plain, plain.model_copy(update={"data": plain.data.model_copy(update={"name": "latents"})})]
+    values = {"infonce": near, "temo": far}
+    made = [make_runs(name, values[name], setup=setup, tuned=found) for setup in synthetic for name in values]
+    (alone,) = overviews(leaderboard([], [record for one in made for record in one.values()]))
+    assert alone.answer.startswith(
+        "On synthetic data, tuned, of 1 method 1 is ahead of InfoNCE: TeMo (on 2 of 2 boards)"
+    )
+    assert alone.answer.endswith("No other is shown to be either.")
+    (equal,) = overviews(leaderboard([], [record for one in runs[:4] for record in one.values()]))
+    assert equal.answer.endswith("on any board, or behind. Left out: 1 board where InfoNCE was not tuned.")
     bare = [*runs[:2], make_runs("infonce", near), make_runs("temo", near)]
     (untuned,) = overviews(leaderboard([], [record for one in bare for record in one.values()]))
     assert untuned.answer.startswith("On real data of 1 method 1 is ahead of InfoNCE: TeMo")
