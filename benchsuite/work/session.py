@@ -82,7 +82,8 @@ class Session:
     def do(self, runs: Sequence[Run]) -> list[Failed]:
         """Do the runs and store each record as it comes. Returns the runs that failed."""
         failed: list[Failed] = []
-        self._carry_out(runs, partial(self._keep, failed), "runs", "; `benchsuite report` shows the stored runs")
+        with signals_raised():
+            self._carry_out(runs, partial(self._keep, failed), "runs", "; `benchsuite report` shows the stored runs")
         return failed
 
     def do_together(self, run: Run) -> list[Failed]:
@@ -126,10 +127,11 @@ class Session:
             keeper.keep(event)
             return True
 
-        try:
-            self._carry_out([*{trial.run.run_id: trial.run for trial in work.to_do}.values()], keep, "trials")
-        finally:
-            keeper.write()
+        with signals_raised():
+            try:
+                self._carry_out([*{trial.run.run_id: trial.run for trial in work.to_do}.values()], keep, "trials")
+            finally:
+                keeper.write()
         return failed
 
     def _carry_out(
@@ -140,7 +142,7 @@ class Session:
             return
         kept, executor, shown = 0, self.workplace.executor(self.store), Lines(len(runs), self.say)
         try:
-            with signals_raised(), closing(executor.execute(runs)) as events:
+            with closing(executor.execute(runs)) as events:
                 for event in events:
                     if isinstance(event, Failed) and event.interrupted:
                         raise Interrupted(event.reason)
@@ -161,14 +163,20 @@ class Session:
 
 @contextmanager
 def signals_raised() -> Iterator[None]:
-    """Inside, the first SIGTERM or SIGUSR1 raises `Interrupted`, as Ctrl-C raises KeyboardInterrupt."""
+    """Inside, the first SIGTERM or SIGUSR1 raises `Interrupted`, and the first Ctrl-C KeyboardInterrupt.
+
+    Later ones are left unheard: what is done is being stored.
+    """
+    ctrl_c = [signal.SIGINT] * (signal.getsignal(signal.SIGINT) is signal.default_int_handler)  # unless ignored
 
     def stop(number: int, frame: FrameType | None) -> None:
-        for each in SIGNALS:
+        for each in (*SIGNALS, *ctrl_c):
             signal.signal(each, signal.SIG_IGN)
+        if number in ctrl_c:
+            raise KeyboardInterrupt
         raise Interrupted(f"stopped by {signal.Signals(number).name}")
 
-    with handling(stop, *SIGNALS):
+    with handling(stop, *SIGNALS, *ctrl_c):
         yield
 
 
