@@ -106,7 +106,12 @@ def check_scores(stored: Scores, now: Scores) -> Iterator[Check]:
         allowed = max(half_width(stdev(before), len(before)), smallest)
         change = fmean(after) - fmean(before)
         kind: Kind = "regressed" if change < -allowed else "improved" if change > allowed else "unchanged"
-        what = f"{score} less that of {stored.reference}"
+        raised = [
+            f"{each} is at version {now.versions[each]} and was at {stored.versions[each]}"
+            for each in (name, stored.reference)
+            if now.versions[each] != stored.versions[each]
+        ]
+        what = f"{score} less that of {stored.reference}" + f" ({', '.join(raised)})" * bool(raised)
         yield Check(name, what, kind, f"{fmean(before):+.4f}", f"{fmean(after):+.4f}", f"±{allowed:.4f}")
 
 

@@ -54,6 +54,14 @@ def test_what_falls_by_less_than_is_allowed_never_fails_and_what_falls_by_more_a
         assert kind == ("improved" if halves > 0 else "regressed")
 
 
+@pytest.mark.parametrize(("raised", "said"), [((1, 1), ""), ((2, 1), " (mine is at version 2 and was at 1)")])
+def test_a_score_of_another_version_says_so(raised: tuple[int, int], said: str) -> None:
+    three = [0.5, 0.6, 0.7]
+    now = scores(three, three).model_copy(update={"versions": dict(zip(("mine", "infonce"), raised, strict=True))})
+    (only,) = check_scores(scores(three, three), now)
+    assert only.line.startswith(f"unchanged: mine, {SCORE} less that of infonce{said}:")
+
+
 @pytest.mark.parametrize("luck", [0.02, 0.2])
 def test_a_method_as_good_as_before_fails_by_chance_as_often_as_is_said(luck: float) -> None:
     """The next time on other replicates; the data's own luck, which the reference shares, does not count."""
