@@ -96,8 +96,8 @@ class PairDataset(Options, ABC):
     shows: ClassVar[Shows] = "images"
     """What `images` of its splits hold; a plan refuses towers that take something else."""
     only_counted: ClassVar[bool] = False
-    """Whether its items are drawn numbers that nobody can look at: a record does not keep what was nearest, and of
-    galleries how often each rank came, not for which query.
+    """Whether its items are drawn numbers that nobody can look at: a record keeps how often each rank came, not for
+    which query, and not what was nearest.
     """
     captioned: ClassVar[bool] = True
     """Whether its splits have captions; if not, a plan refuses text towers."""

@@ -1,7 +1,6 @@
 """Retrieval between pictures and captions, in both directions: in a split, in galleries, and by size of class."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from benchsuite.data.base import PairDataset, TextsOfImages
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Task, tensor_of
 from benchsuite.evaluation.labelled import label_rows
-from benchsuite.evaluation.rank_metrics import GROUPS, WAYS, of_ways, recalls, rising
+from benchsuite.evaluation.rank_metrics import GROUPS, WAYS, recalls
 from benchsuite.evaluation.ranks import both_ways
 from benchsuite.fields import Count
 from benchsuite.records.ranks import NEAREST
@@ -46,8 +45,7 @@ class Retrieval(Task):
         yield lambda: dataset.split(self.split).captions_for(self.card.name)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        scores = self.from_ranks(self.searched(embed, dataset))
-        return replace(scores, ranks=of_ways(scores.ranks)) if dataset.only_counted else scores
+        return self.from_ranks(self.searched(embed, dataset))
 
     def searched(self, embed: Embedder, dataset: PairDataset) -> dict[str, NDArray[np.int32]]:
         split = dataset.split(self.split)
@@ -76,15 +74,10 @@ class GalleryRetrieval(Retrieval):
     """Retrieval in several galleries of one split, each searched alone: as hard as one gallery, with less chance in it.
 
     The split is cut into consecutive galleries of that many images; the split's size must be a multiple of it.
-    Of data that nobody can look at (`only_counted`), the ranks are stored in rising order.
     """
 
     gallery: Count = 1000
     """Images in each gallery."""
-
-    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        scores = super().evaluate(embed, dataset)
-        return replace(scores, ranks=rising(scores.ranks)) if dataset.only_counted else scores
 
     def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
         if len(image) % self.gallery:

@@ -15,6 +15,7 @@ from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import DivergedError, RunError
 from benchsuite.evaluation.base import Scores
+from benchsuite.evaluation.rank_metrics import counted
 from benchsuite.execution.evaluate import evaluate, opened, probe, results_of
 from benchsuite.methods import create_method, described_method
 from benchsuite.methods.base import Method
@@ -101,10 +102,11 @@ def sealed(
 ) -> Measured:
     """The record of a finished training and of its scores, and the ranks that these follow from."""
     results = results_of(run.setup.protocols, scores, dataset)
+    of_numbers = dataset.only_counted
     ranks = (
         (f"{protocol}.{name}", each)
         for protocol, found in scores.items()
-        for name, each in found.ranks.items()
+        for name, each in (counted(results[protocol].task, found.ranks) if of_numbers else found.ranks).items()
         if run.seed == SHOWN or not name.endswith(NEAREST)
     )
     tuning = {"tuning_trials": run.tuned.trials} if run.tuned else {}

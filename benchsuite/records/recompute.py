@@ -41,6 +41,8 @@ class RankRule:
     """The count that equals the size of the evaluated split; empty for none."""
     only_ranks: bool = True
     """Whether every stored array holds ranks, from 1 on."""
+    any_order: bool = False
+    """Whether the numbers are the same if the ranks of an array are stored in another order."""
     not_recomputable: tuple[str, ...] = ()
     """Measures that cannot be recomputed from ranks."""
     why: str = ""

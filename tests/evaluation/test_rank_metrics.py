@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
-from benchsuite.evaluation.rank_metrics import GROUPS, PLAIN, RULES, WAYS, retrieval, zero_shot
+from benchsuite.evaluation.rank_metrics import GROUPS, PLAIN, RULES, WAYS, counted, retrieval, zero_shot
 from benchsuite.registry import tasks
 
 
@@ -99,3 +99,22 @@ def test_what_is_stored_gives_the_same_numbers_in_less_room(task: str, largest: 
     if task == "tail":  # `retrieval` has the same query by query
         stored = {name: np.sort(each) for name, each in stored.items()}
     assert all(np.array_equal(scores.ranks[name], each) for name, each in stored.items())
+    kept = counted(task, scores.ranks)
+    same = RULES[task](kept, {"images": 2})
+    assert (same.metrics, same.counts, same.measures) == (scores.metrics, scores.counts, scores.measures)
+    assert all(task not in IN_ANY_ORDER or (np.diff(each) >= 0).all() for each in kept.values())
+
+
+IN_ANY_ORDER = {"gallery-retrieval", "knn", "knn-plain", "linear-probe", "retrieval", "tail", "zero-shot"}
+
+
+@pytest.mark.parametrize("task", [*sorted(RULES.keys() - IN_ANY_ORDER), "of a plugin"])
+def test_what_needs_an_order_keeps_it(task: str) -> None:
+    ranks = {"class": np.array([3, 1, 2, 1]), "i2t_nearest": np.array([2, 1])}
+    assert counted(task, ranks) is ranks
+
+
+@pytest.mark.parametrize("task", sorted(IN_ANY_ORDER))
+def test_where_nobody_can_look_it_is_not_kept_what_was_nearest(task: str) -> None:
+    kept = counted(task, {"i2t": np.array([3, 1, 2, 1]), "i2t_nearest": np.array([2, 1, 4, 3])})
+    assert {name: each.tolist() for name, each in kept.items()} == {"i2t": [1, 1, 2, 3]}

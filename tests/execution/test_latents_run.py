@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.execution.measure import measure
 from benchsuite.planning.plan import plan_run
+from benchsuite.records.ranks import open_ranks
+from benchsuite.records.recompute import recompute
 from benchsuite.records.schema import Record
 
 RECIPE = """
@@ -51,6 +55,21 @@ def test_methods_of_pairs_train_on_vectors(tmp_path: Path, method: str) -> None:
     assert record.results["galleries"].counts == {"i2t": 120, "t2i": 240}
     assert record.results["zero-shot"].counts["pictures"] == 60
     assert len(set(record.curves["loss"])) == 3
+
+
+def test_of_vectors_it_is_kept_how_often_each_rank_came(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(RECIPE + PAIRS)
+    record, packed = measure(plan_run("infonce", str(tmp_path / "tiny.toml"), "mlp", 0, {}))
+    ranks = open_ranks(tmp_path / "ranks", packed, record.results)
+    of = {"retrieval.i2t": 60, "retrieval.t2i": 120, "galleries.i2t": 120, "galleries.t2i": 240, "zero-shot.class": 60}
+    assert {name: len(ranks[name]) for name in of} == of
+    assert all((np.diff(ranks[name]) >= 0).all() for name in of)
+    assert {name for name in ranks if not name.startswith("graded.")} == {*of, "zero-shot.classes"}
+    assert (np.diff(ranks["graded.v2t_gains"]) < 0).any()
+    for name, result in record.results.items():
+        again = recompute(result, ranks.of(name), record.setup.protocols[name].options, RULES)
+        assert not again.differs
+        assert again.agreed or name == "geometry"
 
 
 @pytest.mark.parametrize("method", ["simclr", "byol"])

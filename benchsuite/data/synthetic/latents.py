@@ -112,6 +112,7 @@ class LatentsImages(Synthetic):
 
     version: ClassVar = 2
     shows: ClassVar = "vectors"
+    only_counted: ClassVar = True
     redrawn: ClassVar = "seed"
     captioned: ClassVar = False
     splits: ClassVar = ("train", "validation", "test")
@@ -166,6 +167,7 @@ class LatentsClips(Synthetic):
 
     version: ClassVar = 2
     shows: ClassVar = "vectors"
+    only_counted: ClassVar = True
     redrawn: ClassVar = "seed"
     splits: ClassVar = ("train", "validation", "test", "described")
     labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
