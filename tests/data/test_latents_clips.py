@@ -4,7 +4,7 @@ import pytest
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 
-SMALL = {"train": 2000, "validation": 20, "test": 1000, "described": 200}
+SMALL = {"train": 2000, "validation": 20, "test": 1000, "described": 200, "described_validation": 100}
 
 
 @pytest.fixture(scope="module")
@@ -21,5 +21,5 @@ def narrations(split: Split) -> list[bytes]:
 
 def test_splits_have_narrations_or_descriptions_and_training_both(splits: dict[str, Split]) -> None:
     captions = {name: np.asarray(split.captions).shape[1] for name, split in splits.items()}
-    assert captions == {"train": 3, "validation": 3, "test": 1, "described": 2}
+    assert captions == {"train": 3, "validation": 3, "test": 1, "described": 2, "described_validation": 2}
     assert len(set(narrations(splits["described"]))) == SMALL["described"]

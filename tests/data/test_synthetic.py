@@ -37,8 +37,8 @@ PINNED: list[tuple[str, dict[str, float], str]] = [
     ),
     (
         "latents-clips",
-        {"train": 200, "validation": 20, "test": 40, "described": 20},
-        "edd037857de1088b3238733607d50522f4dff46d019a87a22067ec55217e804e",
+        {"train": 200, "validation": 20, "test": 40, "described": 20, "described_validation": 20},
+        "72793a3987e5399638746937ea20815b827fe5970bd6ac261d6c8b8ac6a6dd5b",
     ),
     (
         "latents-images",

@@ -147,6 +147,6 @@ def test_no_search_looks_at_the_tail() -> None:
     recipes = {name: read_recipe(name) for name in recipe_names()}
     offered = {name for name, recipe in recipes.items() if any(p.task == "tail" for p in recipe.protocols.values())}
     features = {"emoji-features-pairs", "emoji-features-graded"}
-    assert offered == features | {"latents-pairs", "latents-gap", "latents-clips"}
+    assert offered == features | {"latents-pairs", "latents-gap", "latents-clips", "latents-captions"}
     searched = [p.task for r in recipes.values() if r.tuning for p in r.tuning.protocols.values()]
     assert "tail" not in searched

@@ -161,7 +161,7 @@ class LatentsClips(Synthetic):
     Verbs and nouns follow Zipf's law. A clip's narration says verb and nouns in one of two wordings, and clips of
     one action share narrations, as in EPIC-KITCHENS. Its descriptions also mention details, and leave out some of
     the rest, as captions of other video datasets do. Captions are the narration, then descriptions; `test` has
-    narrations alone, `described` has other clips with descriptions alone. Labels as in `clips`: `verb`, `noun` (the
+    narrations alone, `described` and `described_validation` have other clips with descriptions alone. Labels as in `clips`: `verb`, `noun` (the
     first one), `verb_noun`, and `nouns`, the set (-1: no second one), for multi-instance retrieval.
     """
 
@@ -169,7 +169,7 @@ class LatentsClips(Synthetic):
     shows: ClassVar = "vectors"
     only_counted: ClassVar = True
     redrawn: ClassVar = "seed"
-    splits: ClassVar = ("train", "validation", "test", "described")
+    splits: ClassVar = ("train", "validation", "test", "described", "described_validation")
     labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
     class_names: ClassVar = {kind: [f"{kind} {i}" for i in range(n)] for kind, n in CLIP_CLASSES.items()}
 
@@ -181,6 +181,8 @@ class LatentsClips(Synthetic):
     """Clips with narrations to report on."""
     described: Count = 2_000
     """Clips with descriptions to report on."""
+    described_validation: Count = 1_000
+    """Clips with descriptions for tuning."""
     descriptions: Count = 2
     """Of each clip that has some."""
     renderings: Count = 4
@@ -214,8 +216,9 @@ class LatentsClips(Synthetic):
         draw = stream(self.seed, 23, number, kind)
         narrations = made.stock(said, draw.randint(0, WORDINGS, len(told)))[:, None]
         described = made.mentioning(told, mentioned, draw)
-        parts = {"test": [narrations], "described": [described]}.get(split, [narrations, described])
-        return np.concatenate(parts, axis=1)
+        if split.startswith("described"):
+            return described
+        return narrations if split == "test" else np.concatenate([narrations, described], axis=1)
 
 
 def clips_of(seed: int, split: int, count: int, tail: float = 1.0) -> world.Ints:
