@@ -283,7 +283,7 @@ class TableWork:
             *(f"  to search  {row}: {how_many}" for row, how_many in self.trials.to_search),
             *(f"  {line}" for line in self.trained),
             *(f"  {row}: {', '.join(counts(states))}" for row, states in rows.items()),
-            *(f"  not run  {plan.request.table} {what}" for plan in self.plans for what in plan.not_run),
+            *dict.fromkeys(f"  not run  {plan.request.table} {what}" for plan in self.plans for what in plan.not_run),
         ]
 
 

@@ -84,6 +84,15 @@ def test_a_table_s_plan_has_a_line_for_each_row_and_regime(
     ]
 
 
+def test_a_row_that_is_not_run_is_named_once_for_both_regimes(
+    in_process: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("repro", "mm-ts/table6", "--scale", "latents", "--replicates", "1", "--regime", "both", "--dry-run")
+    assert exit_code(*command, "--rows", "headlines") == 0
+    (said,) = (line for line in capsys.readouterr().out.splitlines() if "VAST-v(video)" in line)
+    assert said.startswith("  not run  mm-ts/table6 VAST/video clusters/VAST-v(video): clusters come from captions")
+
+
 def test_of_a_paper_headlines_are_rows_of_the_tables_that_have_some(
     in_process: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -161,8 +161,9 @@ class LatentsClips(Synthetic):
     Verbs and nouns follow Zipf's law. A clip's narration says verb and nouns in one of two wordings, and clips of
     one action share narrations, as in EPIC-KITCHENS. Its descriptions also mention details, and leave out some of
     the rest, as captions of other video datasets do. Captions are the narration, then descriptions; `test` has
-    narrations alone, `described` and `described_validation` have other clips with descriptions alone. Labels as in `clips`: `verb`, `noun` (the
-    first one), `verb_noun`, and `nouns`, the set (-1: no second one), for multi-instance retrieval.
+    narrations alone, and `described` and `described_validation` have other clips with descriptions alone. Labels as
+    in `clips`: `verb`, `noun` (the first one), `verb_noun`, and `nouns`, the set (-1: no second one), for
+    multi-instance retrieval.
     """
 
     version: ClassVar = 2
