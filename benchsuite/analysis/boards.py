@@ -1,7 +1,7 @@
 """Overall boards: for each setup, all configurations of methods beside each other on all of its protocols."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from benchsuite.analysis.stats import Paired, Rank, Ranking, compare, ranking, t
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
 from benchsuite.errors import require_known
+from benchsuite.grouping import by_key
 from benchsuite.papers import Column
 from benchsuite.records.method_version import stale
 from benchsuite.records.schema import Record, Result, of_each_search
@@ -23,6 +24,8 @@ from benchsuite.setup import Setup
 
 Runs = Mapping[int, Record]
 """A configuration's records by seed."""
+Configuration = tuple[str, ...]
+"""What the replicates of a row share."""
 
 
 @dataclass(frozen=True)
@@ -176,17 +179,20 @@ def boards(records: Iterable[Record], views: Sequence[TableView] = ()) -> list[B
 
     `views` say which runs tables show, and give boards their titles.
     """
-    by_setup: defaultdict[str, defaultdict[tuple[str | None, ...], dict[int, Record]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
+    by_setup: defaultdict[str, defaultdict[Configuration, dict[int, Record]]] = defaultdict(lambda: defaultdict(dict))
     first: dict[str, str] = {}
     tables = {record.run_id for view in views for record in view.runs}
-    each = [one for record in records for one in of_each_search(record)]
+    found = [of_each_search(record) for record in records]
+    each = [one for searches in found for one in searches]
     each.sort(key=lambda record: (record.created, record.run_id), reverse=True)
     # of several setups and of several runs of a seed first the one that a table shows, then the latest
     for record in sorted(each, key=lambda r: (r.run_id not in tables, r.method.name, r.seed)):
         board = first.setdefault(record.setup.shared_id, record.setup_id)
         by_setup[board][record.configuration].setdefault(record.seed, record)
+    longer = dict(pair for searches in found for pair in _longer(searches))
+    for rows in by_setup.values():
+        for configuration in [one for one in rows if _left_over(one, rows, longer)]:
+            del rows[configuration]
     outside = {
         setup_id: [record for runs in rows.values() for record in runs.values() if record.run_id not in tables]
         for setup_id, rows in by_setup.items()
@@ -197,6 +203,30 @@ def boards(records: Iterable[Record], views: Sequence[TableView] = ()) -> list[B
     named = titles(setups, views, recipes)
     made = [_board(named[setup_id], [*rows.values()], outside[setup_id]) for setup_id, rows in shown.items()]
     return sorted(made, key=lambda board: (-board.runs, board.title))
+
+
+def _longer(searches: Sequence[Record]) -> Iterator[tuple[tuple[str, Configuration], Configuration]]:
+    """Of a run, each search that a longer one of the same hyper-parameters goes on with, and the row of the longest."""
+    of_same = by_key(
+        (tuple(sorted(tuned.searched)), (tuned.trials, one.configuration)) for one in searches if (tuned := one.tuned)
+    )
+    for each in of_same.values():
+        *shorter, (_, longest) = sorted(each)
+        yield from (((searches[0].run_id, configuration), longest) for _, configuration in shorter)
+
+
+def _left_over(
+    configuration: Configuration,
+    rows: Mapping[Configuration, Runs],
+    longer: Mapping[tuple[str, Configuration], Configuration],
+) -> bool:
+    """Whether a row is what a longer search left of a shorter one: at the seeds whose best trial stayed the best.
+
+    Such seeds are no sample of its seeds.
+    """
+    runs = rows[configuration].values()
+    whole = [longer.get((record.run_id, configuration)) for record in runs]
+    return all(one and len(rows.get(one, ())) > len(runs) for one in whole)
 
 
 def _board(title: str, configurations: Sequence[Runs], outside: Sequence[Record]) -> Board:

@@ -45,6 +45,22 @@ def test_a_run_that_two_searches_found_is_in_the_rows_of_both(make_runs: MakeRun
     assert sorted(sorted(row.records) for row in rows) == [[0], [0, 1]]
 
 
+def test_what_a_longer_search_left_of_a_shorter_one_is_no_row(make_runs: MakeRuns) -> None:
+    """Seeds whose best of 2 trials is the best of 4, too, are no sample of the row that was searched by 2."""
+    short, long, other = (
+        TunedBy(trials=n, trial=0, score=0.5, digest="d", searched=of) for n, of in ((2, []), (4, []), (2, ["tau"]))
+    )
+    rest = make_runs("infonce", (None, 0.2, 0.3), tuned=long)
+
+    def seeds(found_by: TunedBy, *more: Runs) -> list[list[int]]:
+        both = make_runs("infonce", (0.1,), tuned=long, also_tuned=[found_by])
+        return sorted(sorted(row.records) for row in board(both, rest, *more).rows)
+
+    assert seeds(short, make_runs("ts", LOW)) == [[0, 1, 2], [0, 1, 2]]
+    assert seeds(short, make_runs("infonce", (None, 0.15), tuned=short)) == [[0, 1], [0, 1, 2]]
+    assert seeds(other) == [[0], [0, 1, 2]]
+
+
 def test_a_setup_with_one_configuration_is_a_board_only_for_runs_of_no_table(make_runs: MakeRuns) -> None:
     runs = make_runs(recipe="mine")
     (found,) = boards(runs.values())
