@@ -1,7 +1,7 @@
 """What became of a published gain: the verdict on a headline claim as printed beside the one with all rows tuned."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
@@ -95,10 +95,12 @@ class InBothRegimes:
 
     @property
     def missed(self) -> bool:
-        """Whether no gain was seen where neither comparison has the power to confirm one as large as the published."""
+        """Whether no gain was seen, not even a small one, and neither comparison has the power to confirm one as large
+        as the published.
+        """
         chances = [one.verdict.power for one in (self.printed, self.tuned)]
         known = [chance for chance in chances if chance is not None]
-        return self.outcome == "no gain seen" and bool(known) and max(known) < AIM
+        return self.outcome == "no gain seen" and not self.small and bool(known) and max(known) < AIM
 
     @property
     def small(self) -> list[str]:
@@ -142,8 +144,9 @@ def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:
             )
             for name, one in printed.items():
                 if name in tuned:
-                    across = _across(pair["printed"], pair["tuned"], one.claim)
-                    yield InBothRegimes(one, tuned[name], across, rate_alone(pair["tuned"], one.claim))
+                    both = InBothRegimes(one, tuned[name], rate_alone=rate_alone(pair["tuned"], one.claim))
+                    known = both.outcome != "not known"
+                    yield replace(both, across=_across(pair["printed"], pair["tuned"], one.claim)) if known else both
 
 
 def rate_alone(tuned: TableView, claim: Claim) -> int:
