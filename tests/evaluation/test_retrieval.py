@@ -140,6 +140,13 @@ def test_galleries_have_the_numbers_of_what_was_found() -> None:
     found = task.searched(Embedder(Asis()), dataset)  # type: ignore[attr-defined]
     assert (scores.metrics, scores.measures) == (recalls(found), medians(found))
     assert scores.counts == {"i2t": 60, "t2i": 120}
+    way = scores.ranks["t2i"]
+    assert len(way) == 120
+    assert (np.diff(way) < 0).any(), "query by query"
+    kept = {"i2t", "t2i", "i2t_nearest", "t2i_nearest"}
+    plain = create_task("retrieval", split="galleries").evaluate(Embedder(Asis()), dataset).ranks
+    assert scores.ranks.keys() == plain.keys() == kept
+    assert (np.diff(plain["t2i"]) < 0).any(), "query by query"
     again = RULES["gallery-retrieval"](scores.ranks, {})
     assert (again.metrics, again.counts, again.measures) == (scores.metrics, scores.counts, scores.measures)
 

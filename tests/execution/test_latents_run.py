@@ -11,6 +11,7 @@ from benchsuite.planning.plan import plan_run
 from benchsuite.records.ranks import open_ranks
 from benchsuite.records.recompute import recompute
 from benchsuite.records.schema import Record
+from benchsuite.registry import datasets
 
 RECIPE = """
 title = "tiny vectors"
@@ -57,14 +58,20 @@ def test_methods_of_pairs_train_on_vectors(tmp_path: Path, method: str) -> None:
     assert len(set(record.curves["loss"])) == 3
 
 
-def test_of_vectors_it_is_kept_how_often_each_rank_came(tmp_path: Path) -> None:
+@pytest.mark.parametrize("only_counted", [True, False])
+def test_of_vectors_it_is_kept_how_often_each_rank_came(
+    tmp_path: Path, only_counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of other data each query's rank, and what was nearest to it."""
+    monkeypatch.setattr(datasets.get("latents"), "only_counted", only_counted)
     (tmp_path / "tiny.toml").write_text(RECIPE + PAIRS)
     record, packed = measure(plan_run("infonce", str(tmp_path / "tiny.toml"), "mlp", 0, {}))
     ranks = open_ranks(tmp_path / "ranks", packed, record.results)
     of = {"retrieval.i2t": 60, "retrieval.t2i": 120, "galleries.i2t": 120, "galleries.t2i": 240, "zero-shot.class": 60}
     assert {name: len(ranks[name]) for name in of} == of
-    assert all((np.diff(ranks[name]) >= 0).all() for name in of)
-    assert {name for name in ranks if not name.startswith("graded.")} == {*of, "zero-shot.classes"}
+    assert [name for name in of if (np.diff(ranks[name]) < 0).any()] == ([] if only_counted else [*of])
+    nearest = {f"{name}_nearest" for name in of if name != "zero-shot.class" and not only_counted}
+    assert {name for name in ranks if not name.startswith("graded.")} == {*of, "zero-shot.classes"} | nearest
     assert (np.diff(ranks["graded.v2t_gains"]) < 0).any()
     for name, result in record.results.items():
         again = recompute(result, ranks.of(name), record.setup.protocols[name].options, RULES)
