@@ -201,6 +201,8 @@ class Headlines:
     scale: str
     data: str
     """What most of its tables measure on, in a sentence."""
+    recipes: int
+    """By how many of them all its tables do."""
     origin: Origin | None
     """None without runs."""
     fates: Sequence[Fates]
@@ -260,7 +262,12 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
     once = [each[0] for each in by_key((one.comparison, (view, one)) for view, one in alone).values()]
     data = Counter(view.setting.recipe.description.split(". ")[0].rstrip(".") for view in views)
     return Headlines(
-        scale, max(data, key=data.__getitem__, default=""), Origin.of(views), list(_fates(views)), forests(once)
+        scale,
+        max(data, key=data.__getitem__, default=""),
+        len({view.setting.name for view in views}),
+        Origin.of(views),
+        list(_fates(views)),
+        forests(once),
     )
 
 

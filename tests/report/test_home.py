@@ -177,11 +177,25 @@ def test_scales_with_most_seeds_come_first(make_record: MakeRecord) -> None:
     assert [(one.scale, one.origin.seeds) for one in shown] == [("small", "4 seeds"), ("emoji", "2 seeds")]
 
 
+def test_a_scale_of_several_recipes_says_that_one_of_them_is_described(make_record: MakeRecord) -> None:
+    first, elsewhere = view(make_record), view(make_record, scale="emoji")
+    values = {"ours": claimed.HIGH, "old": claimed.LOW}
+    second = claimed.view(make_record, claimed.table(*claimed.TWO, table="u", **CLAIM), values)
+    second = replace(second, setting=replace(second.setting, name="second recipe"))
+    groups = headlines(leaderboard([first, second, elsewhere]))
+    assert {one.scale: one.recipes for one in groups} == {"small": 2, "emoji": 1}
+    assert "(one of 2 recipes)" in pages(leaderboard([first, second]))["index"]
+    assert "(one of" not in pages(leaderboard([elsewhere]))["index"]
+
+
 def test_real_data_come_before_synthetic_ones(make_record: MakeRecord) -> None:
     made = make_record()[0]
     data = made.setup.data.model_copy(update={"name": "emoji-features"})
     real = made.model_copy(update={"setup": made.setup.model_copy(update={"data": data})})
-    first, second = Headlines("a", "", Origin([real], [2]), [], []), Headlines("b", "", Origin([made], [9]), [], [])
+    first, second = (
+        Headlines("a", "", 1, Origin([real], [2]), [], []),
+        Headlines("b", "", 1, Origin([made], [9]), [], []),
+    )
     assert first.place < second.place
 
 
