@@ -202,7 +202,7 @@ class Headlines:
     data: str
     """What most of its tables measure on, in a sentence."""
     recipes: int
-    """By how many of them all its tables do."""
+    """How many recipes its tables have; `data` is of the most frequent one."""
     origin: Origin | None
     """None without runs."""
     fates: Sequence[Fates]
