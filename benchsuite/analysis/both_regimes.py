@@ -30,7 +30,7 @@ MEANING: dict[Outcome, str] = {
     "gain of tuning": "better as printed only, by significantly more than with all rows tuned alike",
     "open when tuned": "better as printed; with all rows tuned alike neither confirmed nor significantly smaller",
     "gain when tuned": "confirmed with all rows tuned alike only",
-    "no gain seen": "neither confirms one that matters: no proof that there is none",
+    "no gain seen": "confirmed neither time, which is no proof that there is none",
     "loss of tuning": "worse as printed only, by significantly more than with all rows tuned alike",
     "worse as printed": "worse as printed; with all rows tuned alike neither confirmed nor significantly smaller",
     "worse": "worse with all rows tuned alike, and not better as printed",

@@ -5,7 +5,7 @@ A request says which rows and replicates were asked for. Which runs are theirs f
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -172,17 +172,18 @@ def build_table(
 
 def _row(table: Table, setting: Setting, found: FoundRow) -> TableRow:
     row, printed = found.row, any(found.row.key == own.key for own in table.rows)
-    cells = [
-        Cell(column, row.published.get(column.key), found.parts.get(column.part, {}), setting.measures.get(column.key))
-        for column in table.columns
-    ]
+    cells = {
+        one.key: Cell(one, row.published.get(one.key), found.parts.get(one.part, {}), setting.measures.get(one.key))
+        for one in table.columns
+    }
+    cells |= {key: replace(cells[key], mean_of=[cells[of] for of in parts]) for key, parts in setting.means.items()}
     records = {record.run_id: record for part in found.parts.values() for record in part.values()}
     return TableRow(
         label=row.label,
         backbone=row.backbone,
         variant=row.variant,
         method=row.method or "",
-        cells=cells,
+        cells=[*cells.values()],
         requested=found.requested,
         gap=found.gap,
         note=row.note if printed else NOT_PRINTED,

@@ -23,6 +23,8 @@ class Cell:
     """By seed."""
     measure: str | None
     """"protocol.metric"; none where nothing measures the column."""
+    mean_of: Sequence["Cell"] = ()
+    """The cells whose mean it is, if it is not measured itself."""
 
     @property
     def published(self) -> float | None:
@@ -33,6 +35,9 @@ class Cell:
     @cached_property
     def values(self) -> Mapping[int, float]:
         """Ours, by seed; of runs that measured it."""
+        if self.mean_of:
+            common = set.intersection(*({*cell.values} for cell in self.mean_of))
+            return {seed: statistics.fmean(cell.values[seed] for cell in self.mean_of) for seed in sorted(common)}
         found = {seed: record.value(self.measure or "") for seed, record in self.records.items()}
         return {seed: value for seed, value in found.items() if value is not None}
 
@@ -112,4 +117,5 @@ class TableRow:
 
     def without_runs(self, gap: str) -> Self:
         """The same row where nobody asked for it."""
-        return replace(self, cells=[replace(cell, records={}) for cell in self.cells], records=[], requested=0, gap=gap)
+        cells = [replace(cell, records={}, mean_of=()) for cell in self.cells]
+        return replace(self, cells=cells, records=[], requested=0, gap=gap)

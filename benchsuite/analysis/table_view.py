@@ -36,6 +36,8 @@ class Setting:
     measures: Mapping[str, str] = field(default_factory=dict)
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    means: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Of columns that are means of others, the keys of those."""
     models: Mapping[str, Collection[str]] = field(default_factory=dict)
     """The pretrained models of the image towers that each backbone's runs trained."""
 
@@ -46,7 +48,7 @@ class Setting:
         models = {
             name: dict.fromkeys(one.setup.image.model for one in own if one.setup.image) for name, own in runs.items()
         }
-        return cls(name, recipe, columns.measures, columns.stand_ins, columns.missing, models)
+        return cls(name, recipe, columns.measures, columns.stand_ins, columns.missing, columns.means, models)
 
     @property
     def primary(self) -> Mapping[str, Primary]:

@@ -34,7 +34,7 @@ class Column(Part):
     range: tuple[float, float] | None = None
     """Where published values can lie; 0 to 100 for percentages."""
     mean_of: list[str] = []
-    """Columns whose mean this one prints; the tests check it."""
+    """Columns whose mean this one prints: ours is computed from theirs where the recipe does not measure it."""
     part: str = ""
     """The part of the table that is measured, if columns come from different runs."""
     measure: str | dict[str, str]

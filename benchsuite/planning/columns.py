@@ -18,6 +18,8 @@ class Measured:
     measures: dict[str, str]
     stand_ins: dict[str, str]
     missing: dict[str, str]
+    means: dict[str, list[str]]
+    """Of columns that are computed from others: the keys of those."""
 
 
 NO_CLASSES = "the data has no classes"
@@ -29,7 +31,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
     `lacking` is what the data turned out not to allow, a protocol or "protocol.metric", with the reason.
     """
     protocols = recipe.all_protocols
-    measured, published = Measured({}, {}, {}), bool(table.source) or any(row.published for row in table.rows)
+    measured, published = Measured({}, {}, {}, {}), bool(table.source) or any(row.published for row in table.rows)
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "
         measure = column.measured_at(recipe.track)
@@ -52,7 +54,20 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
         measured.measures[column.key] = f"{own}.{metric}"
         if description := _stand_in(column, protocol, recipe, published):
             measured.stand_ins[column.key] = description
+    for column in table.columns:
+        if column.key in measured.missing and column.mean_of and {*column.mean_of} <= measured.measures.keys():
+            del measured.missing[column.key]
+            _compute(column, measured)
     return measured
+
+
+def _compute(column: Column, measured: Measured) -> None:
+    """Take the mean of other columns for a column that has no measure of its own."""
+    measured.means[column.key] = column.mean_of
+    measured.measures[column.key] = f"mean of {', '.join(measured.measures[key] for key in column.mean_of)}"
+    replaced = dict.fromkeys(measured.stand_ins[key] for key in column.mean_of if key in measured.stand_ins)
+    if replaced:
+        measured.stand_ins[column.key] = "; ".join(replaced)
 
 
 def metrics_of(task: str) -> Sequence[str]:

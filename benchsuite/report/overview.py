@@ -22,6 +22,8 @@ from benchsuite.report.numbers import counted
 from benchsuite.report.origin import REAL, Origin, data_of
 from benchsuite.setup import REFERENCES, Towers
 
+UNRUN = {"not run", "not selected"}
+"""Verdicts on claims without runs."""
 MOST_IN_A_COLUMN = 12
 """Headline claims of one outcome on the first page."""
 LONG = 63
@@ -73,10 +75,11 @@ class Overview:
         alike = any(all_tuned(row) for row in shown[0].rows)
         ahead: list[str] = []
         behind: list[str] = []
-        others = 0
+        others, uncounted = 0, False
         for line in self.lines:
             every = [one for board in shown if (one := line.found.get(board.setup_id))]
             found = [one.outcome for one in every if all_tuned(one.row) or not alike]
+            uncounted |= len(found) < len(every)
             if found and line.method != REFERENCES[self.towers]:
                 others += 1
                 for kind, which in (("better", ahead), ("worse", behind)):
@@ -85,7 +88,8 @@ class Overview:
         where = f"On {self.data[shown[0].setup_id]}{', tuned,' if alike else ''}"
         told_of = {board.setup_id for board in shown}
         untold = sum(data == REAL for setup, data in self.data.items() if setup not in told_of) if alike else 0
-        left_out = f" Left out: {counted(untold, 'board')} where {self.reference} was not tuned." if untold else ""
+        left_out = " Methods with ° were not tuned like it: they do not count here." if uncounted else ""
+        left_out += f" Left out: {counted(untold, 'board')} where {self.reference} was not tuned." if untold else ""
         if not ahead and not behind:
             none = f"none of {counted(others, 'method')} is ahead of {self.reference} on any board, or behind."
             return f"{where} {none}{left_out}"
@@ -247,10 +251,11 @@ class Headlines:
 
 
 def headlines(leaderboard: Leaderboard) -> list[Headlines]:
-    """By scale, those with claims and runs."""
+    """By scale, those with claims and runs; scales whose claims were all not run only if there is no other."""
     scales = dict.fromkeys(view.asked.scale for view in leaderboard.views)
     every = [headlines_at(leaderboard, scale, leaderboard.views) for scale in scales]
-    return sorted((one for one in every if one.origin and one.outcomes), key=lambda one: one.place)
+    found = sorted((one for one in every if one.origin and one.outcomes), key=lambda one: one.place)
+    return [one for one in found if one.outcomes.keys() - UNRUN] or found
 
 
 def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableView]) -> Headlines:

@@ -2,12 +2,13 @@
 
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes, principal, reference
 from benchsuite.analysis.boards import Board, comparison, paired
+from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.second_laboratory import agreement
 from benchsuite.analysis.table_view import TableView
@@ -126,6 +127,7 @@ def table(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
         "claims": claims,
         "headlines": headlines_at(leaderboard, view.asked.scale, views),
         "family_size": headline_claims([view.table, *view.siblings]),
+        "corrected": corrected_for(claims),
         "explored": {
             REGIMES[view.asked.regime]: matrix(view, (one for one in found if not one.claim.headline))
             for view in views
@@ -166,6 +168,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "views": views,
         "interest": {name: difference for view in views for name, difference in interests(view)},
         "family_size": headline_claims([views[0].table, *views[0].siblings]),
+        "corrected": corrected_for(one for _, one in every),
         "unrun": {
             one.name: count
             for one in views[0].siblings
@@ -178,6 +181,11 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
             if one.first.scale == scale and one.first.claim.table in {view.asked.table for view in views}
         ],
     }
+
+
+def corrected_for(claims: Iterable[JudgedClaim]) -> list[int]:
+    """For how many comparisons their verdicts were corrected: one number, unless regimes differ."""
+    return sorted({one.verdict.family.size for one in claims if one.verdict.family})
 
 
 def interests(view: TableView) -> Iterator[tuple[str, float]]:

@@ -65,6 +65,20 @@ def test_the_interval_of_a_mean_is_students_t(make_record: MakeRecord) -> None:
     assert cell.half == pytest.approx((high - low) / 2)
 
 
+def test_a_mean_of_columns_is_taken_in_each_seed_that_has_them_all(make_record: MakeRecord) -> None:
+    runs = [record(make_record, seed, value) for seed, value in enumerate((0.1, 0.2, 0.4))]
+    whole = runs[2].results["retrieval"]
+    metrics = {name: value for name, value in whole.metrics.items() if name != "t2i_r5"}
+    runs[2] = runs[2].model_copy(update={"results": {"retrieval": whole.model_copy(update={"metrics": metrics})}})
+    average = {"key": "m", "group": "", "label": "Mean", "measure": "none.m", "mean_of": ["a", "b"]}
+    table = TABLE.model_copy(update={"columns": [*TABLE.columns, TABLE.columns[0].model_validate(average)]})
+    built = view_of(table, [row("First", runs)], {**MEASURES, "m": "mean of them"}, means={"m": ["a", "b"]})
+    first, second, mean = built.rows[0].cells
+    assert {*first.values} == {0, 1} < {*second.values}
+    assert mean.values == {seed: pytest.approx((first.values[seed] + second.values[seed]) / 2) for seed in (0, 1)}
+    assert not any(cell.values for cell in built.rows[0].without_runs("not asked for").cells)
+
+
 def test_rows_stand_as_printed_and_others_after(make_record: MakeRecord) -> None:
     runs = [record(make_record, 0, 0.1)]
     labels = ["Mine", "Second", "First"]

@@ -37,3 +37,23 @@ def test_the_papers_own_data_is_no_stand_in(scale: str, stands_in: bool) -> None
     columns = measured_columns(table, read_recipe(table.recipes[scale]))
     assert columns.measures.keys() == {"cifar10", "cifar100"}
     assert columns.stand_ins.keys() == (columns.measures.keys() if stands_in else set())
+
+
+def test_a_mean_that_the_recipe_does_not_measure_is_that_of_its_columns() -> None:
+    table = read_table("mm-ts/table1")
+    recipe = read_recipe(table.recipes["features"])
+    columns = measured_columns(table, recipe)
+    assert columns.means == {"flickr_avg": ["flickr_ir1", "flickr_tr1"], "coco_avg": ["coco_ir1", "coco_tr1"]}
+    assert columns.measures["coco_avg"] == "mean of retrieval.t2i_r1, retrieval.i2t_r1"
+    assert columns.stand_ins["coco_avg"] == columns.stand_ins["coco_ir1"] != columns.stand_ins["flickr_avg"]
+    assert not columns.missing
+
+    own = read_table("temo/table4")
+    assert not measured_columns(own, read_recipe(own.recipes["features"])).means, "the recipe measures its mean recall"
+
+
+def test_a_mean_is_not_known_where_one_of_its_columns_is_not() -> None:
+    table = read_table("mm-ts/table1")
+    columns = measured_columns(table, read_recipe(table.recipes["features"]), {"retrieval.i2t_r1": "too few"})
+    assert columns.means.keys() == {"flickr_avg"}
+    assert columns.missing.keys() == {"coco_tr1", "coco_avg"}

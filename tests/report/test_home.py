@@ -177,6 +177,30 @@ def test_scales_with_most_seeds_come_first(make_record: MakeRecord) -> None:
     assert [(one.scale, one.origin.seeds) for one in shown] == [("small", "4 seeds"), ("emoji", "2 seeds")]
 
 
+def test_a_scale_whose_claims_were_not_run_is_named_only_where_there_is_no_other(make_record: MakeRecord) -> None:
+    alone = claimed.view(make_record, claimed.table(*claimed.TWO, **CLAIM), {"old": claimed.LOW}, scale="cifar")
+    assert [one.scale for one in headlines(leaderboard([alone]))] == ["cifar"]
+    home = words(pages(leaderboard([alone, view(make_record)]))["index"])
+    assert "Also measured on" not in home
+    assert "cifar· 1 not run" in home, "the list of papers has it"
+
+
+def test_a_page_of_claims_says_for_how_many_they_are_corrected(make_record: MakeRecord) -> None:
+    """Two tables compare the same runs: their claim counts once."""
+    values = {"ours": claimed.HIGH, "old": claimed.LOW}
+    tables = [claimed.table(*claimed.TWO, table=name, **CLAIM) for name in ("t", "u")]
+    views = [
+        claimed.view(make_record, one, values, siblings=[other for other in tables if other is not one])
+        for one in tables
+    ]
+    for one, other in (views, views[::-1]):
+        one.beside.append(other)
+    site = {name: words(page) for name, page in pages(leaderboard(views)).items()}
+    claims = next(page for name, page in site.items() if name.startswith("claims/"))
+    assert "2 headline claims of all tables of the paper that have this scale" in claims
+    assert "a claim whose premise does not hold does not count: here 1." in claims
+
+
 def test_a_scale_of_several_recipes_says_that_one_of_them_is_described(make_record: MakeRecord) -> None:
     first, elsewhere = view(make_record), view(make_record, scale="emoji")
     values = {"ours": claimed.HIGH, "old": claimed.LOW}
@@ -352,6 +376,8 @@ def test_which_method_is_ahead_is_said_of_boards_whose_reference_was_tuned(make_
     assert "of 3 methods 1 is ahead of InfoNCE: TS (on 1 of 1 board); 1 is behind: SoftCLIP (on 1" in more.answer, (
         "CWCL, whose learning rate alone was searched, is not tuned alike"
     )
+    assert "Methods with ° were not tuned like it: they do not count here." in more.answer
+    assert "°" not in tuned.answer
     synthetic = [plain, plain.model_copy(update={"data": plain.data.model_copy(update={"name": "latents"})})]
     values = {"infonce": near, "temo": far}
     made = [make_runs(name, values[name], setup=setup, tuned=found) for setup in synthetic for name in values]

@@ -25,8 +25,8 @@ def added(label: str, backbone: str = "RN50", method: str = "infonce", **changes
 
 
 def setting(name: str = "r", measures: Mapping[str, str] | None = None, **changes: Any) -> Setting:
-    """One of a recipe with these changes, but for `stand_ins` and `missing`, which are by column key."""
-    about = {name: changes.pop(name, {}) for name in ("stand_ins", "missing")}
+    """One of a recipe with these changes, but for `stand_ins`, `missing` and `means`, which are by column key."""
+    about = {name: changes.pop(name, {}) for name in ("stand_ins", "missing", "means")}
     recipe = read_recipe("scenes-smoke").model_copy(update={"primary": {}, "temperature_factor": 1.0, **changes})
     return Setting(name, recipe, measures or {}, **about)
 
