@@ -55,14 +55,17 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
         if description := _stand_in(column, protocol, recipe, published):
             measured.stand_ins[column.key] = description
     for column in table.columns:
-        if column.key in measured.missing and column.mean_of and {*column.mean_of} <= measured.measures.keys():
-            del measured.missing[column.key]
+        if column.key in measured.missing and column.mean_of:
             _compute(column, measured)
     return measured
 
 
 def _compute(column: Column, measured: Measured) -> None:
-    """Take the mean of other columns for a column that has no measure of its own."""
+    """Take the mean of other columns for a column that has no measure of its own, if there are all of those."""
+    if reasons := [measured.missing[key] for key in column.mean_of if key in measured.missing]:
+        measured.missing[column.key] = reasons[0]
+        return
+    del measured.missing[column.key]
     measured.means[column.key] = column.mean_of
     measured.measures[column.key] = f"mean of {', '.join(measured.measures[key] for key in column.mean_of)}"
     replaced = dict.fromkeys(measured.stand_ins[key] for key in column.mean_of if key in measured.stand_ins)

@@ -18,7 +18,7 @@ from benchsuite.grouping import by_key
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey
 from benchsuite.records.requests import REGIMES
-from benchsuite.registry import datasets, methods, tasks
+from benchsuite.registry import datasets, embeddings, methods, tasks
 from benchsuite.report import items, method_lines, method_page, track_page
 from benchsuite.report.claim_lines import forests, matrix, untested
 from benchsuite.report.export import FORMATS, SUFFIXES
@@ -181,6 +181,25 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
             if one.first.scale == scale and one.first.claim.table in {view.asked.table for view in views}
         ],
     }
+
+
+def clusters(view: TableView) -> list[str]:
+    """Which groups of training pairs its methods read, in words; none if no method with a run reads any."""
+    cards = [methods.card(row.method) for row in view.rows if row.records and row.method in methods]
+    if not any("cluster" in card.about.get("needs", ()) for card in cards):
+        return []
+    every = (
+        f"the classes “{one.labels}” of the data"
+        if one.labels
+        else f"K-means, {one.k} clusters, on embeddings of captions: {_embedding(one.embedding)}"
+        for one in (setup.clusters for setup in view.setups.values())
+        if one
+    )
+    return [*dict.fromkeys(every)]
+
+
+def _embedding(name: str) -> str:
+    return embeddings.card(name).title if name in embeddings else name
 
 
 def corrected_for(claims: Iterable[JudgedClaim]) -> list[int]:

@@ -56,4 +56,4 @@ def test_a_mean_is_not_known_where_one_of_its_columns_is_not() -> None:
     table = read_table("mm-ts/table1")
     columns = measured_columns(table, read_recipe(table.recipes["features"]), {"retrieval.i2t_r1": "too few"})
     assert columns.means.keys() == {"flickr_avg"}
-    assert columns.missing.keys() == {"coco_tr1", "coco_avg"}
+    assert columns.missing == {"coco_tr1": "too few", "coco_avg": "too few"}

@@ -17,6 +17,7 @@ from benchsuite.records.schema import Record, TunedBy
 from benchsuite.report.claim_lines import anchor, matrix, untested
 from benchsuite.report.numbers import signed
 from benchsuite.report.pages import command
+from benchsuite.setup import Clusters
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 MakeRuns = Callable[..., dict[int, Record]]
@@ -70,6 +71,23 @@ def test_a_figure_s_page_begins_with_it(measured: TableView) -> None:
     shown = replace(measured, table=measured.table.model_copy(update={"plots": [plot]}))
     led = pages(leaderboard([shown]))[TABLE1]
     assert led.index('class="figures"') < led.index('id="board-1"')
+
+
+@pytest.mark.parametrize(
+    ("clusters", "said"),
+    [
+        (Clusters(labels="subgroup"), "Clustersthe classes “subgroup” of the data"),
+        (Clusters(k=12), "ClustersK-means, 12 clusters, on embeddings of captions: TF-IDF, SVD"),
+        (Clusters(embedding="not-here"), "ClustersK-means, 200 clusters, on embeddings of captions: not-here"),
+    ],
+)
+def test_a_table_says_which_clusters_its_methods_read(make_record: MakeRecord, clusters: Clusters, said: str) -> None:
+    setup = make_record()[0].setup.model_copy(update={"clusters": clusters})
+    changes = {label: {"setup": setup} for label in ("ours", "old")}
+    for method, reads in (("mm-ts", True), ("infonce", False)):
+        rows = table(a_row("old", 10), a_row("ours", 12, "proposed", method=method))
+        page = pages(leaderboard([view(make_record, rows, {"ours": HIGH, "old": LOW}, changes)]))["tables/p-t-small"]
+        assert (said in " ".join(Reading(page).text.split())) == reads
 
 
 def test_heads_say_the_stand_in_and_which_direction_is_better(measured: TableView) -> None:
