@@ -19,7 +19,7 @@ from benchsuite.gate.regress import Check, Kind
 from benchsuite.parts import Part
 from benchsuite.planning.plan import plan_under
 from benchsuite.planning.recipe import read_recipe
-from benchsuite.registry import methods
+from benchsuite.registry import methods, tasks
 from benchsuite.setup import REFERENCES, differences
 
 RECIPE = "emoji-features-pairs"
@@ -58,7 +58,8 @@ def measured(
     Refused before any run, if those that are stored are of other methods or of another setup.
     """
     whole = read_recipe(recipe_name)
-    known = [key for key, each in whole.protocols.items() if each.task == "retrieval" and key in whole.primary]
+    retrieval = {name for name in tasks if "r_mean" in tasks.card(name).about["metrics"]}
+    known = [key for key, each in whole.protocols.items() if each.task in retrieval and key in whole.primary]
     if not known:
         raise UsageError(f"recipe {recipe_name} has no retrieval protocol with a primary measure, as {RECIPE} has.")
     protocol, primary = known[0], whole.primary[known[0]]

@@ -132,6 +132,19 @@ def test_the_command_keeps_scores_and_fails_when_they_fall(
     torch.set_num_threads(threads)
 
 
+@pytest.mark.slow
+def test_the_included_data_need_no_recipe_to_be_named(
+    plugin_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = torch.get_num_threads()
+    monkeypatch.chdir(tmp_path)
+    assert exit_code("regress", plugin_file(MINE), "--store", "scores.json") == 0
+    kept = Scores.model_validate_json(Path("scores.json").read_text("utf-8"))
+    assert kept.recipe == "emoji-features-pairs"
+    assert min(fmean(scores[SCORE]) for scores in kept.scores.values()) > 0.05
+    torch.set_num_threads(threads)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
