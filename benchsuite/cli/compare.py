@@ -119,7 +119,7 @@ def compare(
         if limit is not None and pace:
             size = within(limit, size, work, pace, session, plan)
             work = replace(work, plans=plan(seeds=size.seeds, count=size.trials))
-        say(*summary(asked, work, pace, session, limit))
+        say(*summary(asked, work, pace, session, limit), *work.edited)
         if dry_run:
             if as_json:
                 say_json({"runs": work.states(), "to_tune": len(work.trials.to_do)})

@@ -132,7 +132,7 @@ def repro(
         to_do += f", {held} stored that come with benchsuite (another --results FOLDER trains them here)"
     waiting = {row for problem in work.problems for row in problem.rows}
     to_do += f", and {counted(len(waiting), 'row')} that cannot be planned yet" if waiting else ""
-    say(f"{what} at scale {scale}{in_words}: {to_do}{first}{time}.")
+    say(f"{what} at scale {scale}{in_words}: {to_do}{first}{time}.", *work.edited)
     problems = [*work.problems, *session.check(work.missing, work.trials)]
     if dry_run:
         say(*work.lines(), *map(without_data, work.unplanned))

@@ -44,6 +44,7 @@ def run(
     from benchsuite.cli.shared.training_options import show_reading
     from benchsuite.planning.plan import plan_run
     from benchsuite.planning.recipe import read_recipe
+    from benchsuite.records.method_version import edited
     from benchsuite.work.duration import duration
     from benchsuite.work.session import failure
 
@@ -90,6 +91,8 @@ def run(
         raise failure(failed, 1, store.logs)
     contents = store.read()
     record = contents.records[planned.run_id]
+    if not wanted:
+        say("stored before, not trained again", *edited([record.method]))
     if planned.keep_weights and record.weights is None:
         say(without_weights(1, store.folder))
     values = record.method.hyperparameters.items()

@@ -48,6 +48,7 @@ def tune(
     interruption, the same command continues. `benchsuite repro` does the same, and then runs the best trial of each.
     """
     from benchsuite.execution.preflight import require_ready
+    from benchsuite.records.method_version import edited
     from benchsuite.records.trials import add_trials
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import duration
@@ -66,7 +67,7 @@ def tune(
     runs = [trial.run for trial in work.to_do]
     total = sum(len(done) for _, done in work.done) + len(runs)
     time = duration(runs, session.workplace.jobs_for(runs), work.measured)
-    say(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{time}.", *spaces(work))
+    say(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{time}.", *spaces(work), *edited(work.methods))
     require_ready([*problems, *session.check([], work)])
     folder = (store.folder / "trials").resolve()
     failed = []

@@ -1,6 +1,8 @@
 """Whether a record's method is at the version that is registered here."""
 
 import hashlib
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +26,28 @@ def stale(record: Record) -> str:
     if version_state(method) != "other":
         return ""
     return f"measured with version {method.version} of {method.name}, which is at {methods.card(method.name).version}"
+
+
+def edited(stored: Iterable[MethodPart]) -> list[str]:
+    """Notes on methods of one's own whose file is another than when these runs were stored, under the same version."""
+    changed = Counter(
+        one.name
+        for one in stored
+        if one.code
+        and version_state(one) == "current"
+        and not methods.card(one.name).built_in
+        and one.code != file_digest(methods.card(one.name))
+    )
+    return [_edited(methods.card(name), count) for name, count in changed.items()]
+
+
+def _edited(card: Card, count: int) -> str:
+    were = "a run of it was" if count == 1 else f"{count} runs of it were"
+    return (
+        f"note: {Path(card.file).name} has changed since {were} stored, and {card.name} is still at version "
+        f"{card.version}. If it computes other values now, write version={card.version + 1} in @register_method: "
+        "then it is trained again."
+    )
 
 
 def file_digest(card: Card) -> str:

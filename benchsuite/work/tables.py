@@ -20,7 +20,8 @@ from benchsuite.planning.recipe import recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, grouped, trial_run
 from benchsuite.records.contents import Contents
-from benchsuite.records.schema import Record, knows, searches_of
+from benchsuite.records.method_version import edited
+from benchsuite.records.schema import MethodPart, Record, knows, searches_of
 from benchsuite.records.shipped import shipped_digests
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials
@@ -56,6 +57,11 @@ class TrialWork:
         brought = [trials.brought(own[name]) for name, trials in stored.items()]
         shared = [trials.shared(own[name]) for name, trials in stored.items()]
         return cls(done, [*to_do.values()], *([one for one in files if one] for files in (brought, shared)))
+
+    @property
+    def methods(self) -> list[MethodPart]:
+        """Those of stored trials, as they were run."""
+        return [trial.method for _, trials in self.done for trial in trials]
 
     @property
     def measured(self) -> dict[str, Trial]:
@@ -230,6 +236,12 @@ class TableWork:
         """Those of its stored runs that come with benchsuite."""
         stored = [self.contents.records[run.run_id] for run in self.runs if self.state(run) == "stored"]
         return [record for record in stored if record.digest in shipped_digests()]
+
+    @property
+    def edited(self) -> list[str]:
+        """Notes on methods of one's own that have changed since what is stored of them was measured."""
+        runs = [self.contents.records[run.run_id].method for run in self.runs if self.state(run) == "stored"]
+        return edited([*runs, *self.trials.methods])
 
     @property
     def problems(self) -> list[Problem]:

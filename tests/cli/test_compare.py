@@ -99,6 +99,30 @@ def test_a_file_is_compared_with_the_reference(tiny: None, capsys: pytest.Captur
     out = capsys.readouterr().out
     assert "12 runs, 0 to do" in out, "the same command trains nothing again"
     assert out.splitlines()[-1].endswith(", ".join(f"{title} {run}" for title, run in runs["tuned"].items()))
+    assert "has changed" not in out
+
+    Path("mine.py").write_text(Path("mine.py").read_text().replace("tau)", "tau / 6)"))
+    assert compare("mine.py", "--replicates", 3, "--trials", 2, "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "12 runs, 0 to do" in out
+    assert "mine.py has changed since 18 runs of it were stored, and mine is still at version 1." in out
+    assert "write version=2 in @register_method" in out
+
+
+def test_a_run_that_is_stored_says_so_and_whether_its_method_has_changed_since(
+    tiny: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "run", "mine", "--plugin", "mine.py", "--recipe", "tiny.toml"
+    said = []
+    for change in ("", "", "# a word\n"):
+        Path("mine.py").write_text(Path("mine.py").read_text() + change)
+        assert exit_code(*command) == 0
+        said.append(capsys.readouterr().out)
+    first, again, edited = said
+    assert "not trained again" not in first
+    assert "stored before, not trained again" in again
+    assert "has changed" not in again
+    assert "note: mine.py has changed since a run of it was stored" in edited
 
 
 @pytest.mark.slow
