@@ -1,5 +1,6 @@
 """`benchsuite claims`: what papers claim, and what stored runs say of it."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,7 +10,7 @@ import typer
 
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.errors import UsageError
+from benchsuite.errors import UsageError, require_known
 
 if TYPE_CHECKING:
     from benchsuite.analysis.both_regimes import InBothRegimes
@@ -42,10 +43,12 @@ def claims(
     A paper's headline claims at a scale are one family, for which p is corrected; table files fix its size. All other
     comparisons are exploratory: a difference with its interval and a false-discovery rate, no verdict, and no count.
     Rows that are not in the table are compared with its reference, the first baseline of their backbone, and have
-    verdicts on the columns of its headline claims. Where a table was run as printed and tuned, the last lines say what
-    became of each headline claim's gain, and whether a second laboratory, in the folder `second` of the results, agrees
-    with each difference that decided. --all-scales sets the scales beside each other, and ends with how far the orders
-    of methods agree between each two of them.
+    verdicts on the columns of its headline claims.
+
+    Where a table was run as printed and tuned, each headline claim has one line that says what became of its gain;
+    --regime shows the reasons of the verdicts in one of the two. Then a second laboratory, in the folder `second` of
+    the results, agrees or not with each difference that decided. --all-scales sets the scales beside each other, and
+    ends with how far the orders of methods agree between each two of them.
     """
     from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
@@ -53,6 +56,7 @@ def claims(
     from benchsuite.analysis.second_laboratory import replicated
     from benchsuite.analysis.tracks import across_scales, track_agreements
     from benchsuite.papers import named_tables, read_table
+    from benchsuite.papers.claim import reference_of
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
@@ -63,6 +67,9 @@ def claims(
     own = load_own(table_folders, plugin)
     read = ResultsFolder.read(results)
     names = named_tables(["all"] if everything else tables or [], stored=read.contents.tables)
+    if scale:
+        known = {name for table in names for name in read_table(table, read.contents.tables).recipes}
+        require_known("scale", scale, known)
     asked = [view for view in read.views if view.asked.table in names and scale in (None, view.asked.scale)]
     views = in_regime(asked, regime)
     run = {view.asked.table for view in views}
@@ -107,10 +114,16 @@ def claims(
         say(*(f"{name}: {'; '.join(map(at_scale, found))}" for name, found in across.items()))
         say(*map(agreement_line, agreements), *outcome_lines(both))
     else:
-        say(*lines(judged, exploratory), *map(both_line, both), *again_lines(again), *outcome_lines(both))
+        told = () if exploratory else both
+        say(*lines(judged, exploratory, told), *map(both_line, both), *again_lines(again), *outcome_lines(both))
+        if told:
+            say("the reason of each verdict, with p, power and seeds: --regime printed, or --regime tuned")
     measured = {row.method for view in views for row in view.rows if row.records}
     if views and not as_json and (unmeasured := [name for name in own if name not in measured]):
-        command = f"benchsuite repro {names[0]} --rows {unmeasured[0]} --plugin FILE"
+        first = read_table(names[0], read.contents.tables)
+        reference = reference_of(first, *first.rows[0].key[:2])
+        rows = f"{reference.method},{unmeasured[0]}" if reference else unmeasured[0]
+        command = f"benchsuite repro {names[0]} --rows {rows} --plugin FILE --results {shlex.quote(str(results))}"
         say(f"{results} has no run of {', '.join(unmeasured)} in these tables: `{command}` makes them.")
     if not views and not as_json:
         of = names[0] + " and the others" * (len(names) > 1)
@@ -118,19 +131,30 @@ def claims(
     read.require_whole()
 
 
-def lines(judged: "Sequence[JudgedClaim]", exploratory: bool) -> Iterator[str]:
-    """A line a headline claim, or any claim, then how many have which verdict; added rows apart, as on pages."""
+def lines(judged: "Sequence[JudgedClaim]", exploratory: bool, told: "Sequence[InBothRegimes]" = ()) -> Iterator[str]:
+    """A line a headline claim, or any claim, then how many have which verdict; added rows apart, as on pages.
+
+    Those that are `told` in both regimes have their own lines, and beside them a table without runs has one line.
+    """
     from benchsuite.report.numbers import counted
 
-    headline = [claim for claim in judged if claim.claim.headline]
-    yield from map(claim_line, judged if exploratory else headline)
+    apart = {id(one) for both in told for one in (both.printed, both.tuned)}
+    rest = [claim for claim in judged if id(claim) not in apart]
+    unrun = [claim for claim in rest if told and claim.claim.headline and claim.regime is None]
+    if unrun:
+        tables = ", ".join(dict.fromkeys(claim.claim.table for claim in unrun))
+        yield f"not run here: {tables} ({counted(len(unrun), 'headline claim')})"
+    headline = [claim for claim in rest if claim.claim.headline and claim not in unrun]
+    yield from map(claim_line, rest if exploratory else headline)
     added = Counter(claim.verdict.kind for claim in headline if claim.claim.added)
     counts = Counter(claim.verdict.kind for claim in headline) - added
-    yield f"{counted(counts.total(), 'headline claim')}: {_listed(counts)}"
+    if counts or not told:
+        yield f"{counted(counts.total(), 'headline claim')}: {_listed(counts)}"
     if added:
         yield f"{counted(added.total(), 'headline comparison')} of added rows: {_listed(added)}"
-    if not exploratory and len(headline) < len(judged):
-        yield f"{counted(len(judged) - len(headline), 'exploratory comparison')}: --exploratory shows them"
+    explored = sum(not claim.claim.headline for claim in judged)
+    if explored and not exploratory:
+        yield f"{counted(explored, 'exploratory comparison')}: --exploratory shows them"
 
 
 def _listed(counts: "Counter[Any]") -> str:
@@ -162,7 +186,8 @@ def both_line(both: "InBothRegimes") -> str:
     """What became of a headline claim's gain, with the difference in each regime."""
     claim = both.tuned.claim
     where = f"{claim.table} at scale {both.tuned.scale}"
-    said = f"{_gains(both)}{_beside(both.idle, both.tuned.remark)}"
+    published = "" if claim.published is None else f"published by {claim.published:g}, "
+    said = f"{published}{_gains(both)}{_beside(both.idle, both.tuned.remark)}"
     return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {said}"
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from benchsuite.execution.events import Failed
     from benchsuite.planning.plan import Plan
     from benchsuite.records.contents import Contents
+    from benchsuite.records.requests import TableRequest
     from benchsuite.records.schema import Record
     from benchsuite.records.trials import Trial
     from benchsuite.work.session import Session
@@ -133,6 +134,7 @@ def repro(
     waiting = {row for problem in work.problems for row in problem.rows}
     to_do += f", and {counted(len(waiting), 'row')} that cannot be planned yet" if waiting else ""
     say(f"{what} at scale {scale}{in_words}: {to_do}{first}{time}.", *work.edited)
+    say(*left_alone([one.request for one in work.plans], work.contents.requests))
     problems = [*work.problems, *session.check(work.missing, work.trials)]
     if dry_run:
         say(*work.lines(), *map(without_data, work.unplanned))
@@ -172,6 +174,23 @@ def repro(
     if failed:
         raise failure(failed, len(work.missing), store.logs, read.left_out)
     read.require_whole()
+
+
+def left_alone(asked: "Sequence[TableRequest]", stored: "Sequence[TableRequest]") -> list[str]:
+    """Notes on added rows whose reference was not asked for, neither now nor before."""
+    from benchsuite.papers.claim import reference_of
+    from benchsuite.papers.reader import read_table
+    from benchsuite.papers.schema import row_name
+
+    before, found = {one.name: one.rows for one in stored}, []
+    for request in asked:
+        rows = {*request.rows, *before.get(request.name, ())}
+        for one in request.added:
+            reference = reference_of(read_table(request.table), one.backbone, one.variant)
+            if reference and reference.name not in rows:
+                row, both = row_name((one.backbone, one.variant, one.method)), f"{reference.method},{one.method}"
+                found.append(f"note: no verdict on {row} without its reference, {reference.name}: --rows {both}")
+    return list(dict.fromkeys(found))
 
 
 def verdict_lines(views: "Sequence[TableView]") -> Iterator[str]:

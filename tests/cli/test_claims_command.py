@@ -42,7 +42,10 @@ def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
     assert (one["printed"]["verdict"], one["tuned"]["verdict"]) == ("reproduced", "undecided")
     assert command("temo/table1", "--results", runs) == 0
     told = capsys.readouterr().out
-    assert f"gain of tuning ({MEANING['gain of tuning']})" in told
+    assert f"gain of tuning ({MEANING['gain of tuning']}): published by 1.64, as printed +" in told
+    assert "(headline)" not in told, "each claim has one line"
+    assert command("temo/table1", "temo/table3", "--scale", "latents", "--results", runs) == 0
+    assert "not run here: temo/table3 (3 headline claims)" in capsys.readouterr().out
     (counted,) = re.findall(r"^scale latents: (.*)$", told, re.M)
     assert {words.split(" ", 1)[1]: int(words.split()[0]) for words in counted.split(", ")} == Counter(
         one["outcome"] for one in both
@@ -170,6 +173,12 @@ def test_runs_that_no_table_asks_for_are_counted(
     assert f"{len(HIGH)} runs of no table that was asked for here" in capsys.readouterr().out
 
 
+def test_a_scale_that_no_table_has_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("temo/table1", "--scale", "featurs", "--results", runs) == 2
+    assert 'scale "featurs" does not exist' in (said := capsys.readouterr().err)
+    assert 'Did you mean "features"?' in said
+
+
 def test_headline_claims_are_shown_and_counted_and_all_others_on_request(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,7 +246,8 @@ def test_a_method_without_a_run_is_named_with_the_command_that_makes_them(
     plugin = plugin_file(PLUGIN)
     assert command("temo/table1", "--results", runs, "--plugin", plugin) == 0
     told = capsys.readouterr().out
-    assert "has no run of mine in these tables: `benchsuite repro temo/table1 --rows mine --plugin FILE`" in told
+    makes = f"benchsuite repro temo/table1 --rows infonce,mine --plugin FILE --results {runs}"
+    assert f"has no run of mine in these tables: `{makes}`" in told
     assert command("temo/table1", "--results", runs) == 0
     assert "has no run of" not in capsys.readouterr().out
 

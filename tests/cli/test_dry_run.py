@@ -1,10 +1,13 @@
 """`benchsuite run --dry-run`: what would be done and whether it can be, without doing it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support import tiny_tuning
 from support.commands import exit_code
+from support.made_records import MakeRecord
+from support.measured import HIGH, LOW, fill
 from support.tiny_recipes import VECTORS
 
 from benchsuite.execution.events import Failed
@@ -12,6 +15,15 @@ from benchsuite.planning.plan import plan_run
 from benchsuite.work.duration import without_data
 from benchsuite.work.session import failure
 
+MINE = """
+    from benchsuite import Method, register_method
+    from benchsuite.objectives.softmax import info_nce
+
+    @register_method("mine")
+    class Mine(Method):
+        def loss(self, batch, clock):
+            return info_nce(batch.image @ batch.text.T, 0.1)
+"""
 RECIPE = VECTORS.replace("hidden = 16 } } }", "hidden = 16 } }, step_seconds = 30 }")
 
 
@@ -62,6 +74,23 @@ def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys:
     assert exit_code("run", "infonce", "--recipe", recipe, "--dry-run") == 2
     assert "320 is larger than split train" in capsys.readouterr().err
     assert not Path("runs").exists()
+
+
+def test_an_added_row_without_its_reference_is_told(
+    tmp_path: Path,
+    plugin_file: Callable[..., Path],
+    make_record: MakeRecord,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A reference that was asked for before is there."""
+    monkeypatch.chdir(tmp_path)
+    note = "note: no verdict on RN50/mine without its reference, RN50/InfoNCE: --rows infonce,mine"
+    command = "repro", "temo/table1", "--scale", "small", "--plugin", plugin_file(MINE), "--dry-run"
+    for rows, results, told in (("mine", "new", True), ("infonce,mine", "new", False), ("mine", "stored", False)):
+        fill(tmp_path / "stored", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
+        assert exit_code(*command, "--rows", rows, "--results", results) == 0
+        assert (note in capsys.readouterr().out) == told
 
 
 @pytest.mark.parametrize(("total", "said"), [(1, "the run failed."), (2, "1 of 2 runs failed; the others are stored.")])
