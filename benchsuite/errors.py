@@ -1,9 +1,14 @@
 """The errors a user may meet: one sentence that says what was wrong, where, and what would be right."""
 
 import copyreg
+import re
+import sys
+import traceback
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import SequenceMatcher
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 INTERRUPTED = 130
@@ -147,4 +152,22 @@ def own_errors(plugin: str, *others: type[Exception]) -> Iterator[None]:
     except UsageError as error:
         raise UsageError(f"{plugin}: {error}") from error
     except BaseException as error:
-        raise UsageError(f"{plugin} failed to import: {type(error).__name__}: {error}") from error
+        found = f"{type(error).__name__}: {error}{_line(error)}"
+        raise UsageError(f"{plugin} failed to import: {found}.{_suggested(error)}") from error
+
+
+def _line(error: BaseException) -> str:
+    """The last line of other people's code that was reached; none where it cannot be read as Python."""
+    ours = str(Path(__file__).parent)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(("<", ours))]
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+
+
+def _suggested(error: BaseException) -> str:
+    """The nearest name of what could not be imported, if its package is there."""
+    if isinstance(error, ModuleNotFoundError) and error.name and "." in error.name:
+        parent, _, name = error.name.rpartition(".")
+        return did_you_mean(name, (one.name for one in iter_modules(getattr(sys.modules.get(parent), "__path__", ()))))
+    if isinstance(error, ImportError) and (match := re.match(r"cannot import name '(\w+)'", str(error))):
+        return did_you_mean(match[1], dir(sys.modules.get(error.name or "")))
+    return ""

@@ -20,6 +20,8 @@ from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError, did_you_mea
 from benchsuite.folders import announced
 
 T = TypeVar("T", bound=type)
+SEVERAL = {"credit", "embeds", "measures", "metrics", "needs", "serves"}
+"""What a decorator takes as a tuple: a single word would be taken for its letters."""
 
 
 class Registry:
@@ -36,6 +38,9 @@ class Registry:
         version = about.get("version", 1)
         if type(version) is not int or version < 1:
             raise UsageError(f'{self.kind} "{name}": version = {version!r} is not possible: 1, 2, 3 and so on are.')
+        for key in SEVERAL & about.keys():
+            if isinstance(about[key], str):
+                raise UsageError(f'{self.kind} "{name}": {key} are several: write {key}=("{about[key]}",).')
 
         def decorate(cls: T) -> T:
             card = card_of_class(self.kind, name, cls, about)

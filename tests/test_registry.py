@@ -8,6 +8,7 @@ import pytest
 
 import benchsuite
 from benchsuite.errors import UsageError
+from benchsuite.methods import method_class
 from benchsuite.registry import datasets, load_plugin, methods, register_method, tasks
 
 PluginFile = Callable[..., Path]
@@ -89,8 +90,13 @@ def test_a_plugin_adds_what_it_registers(plugin_file: PluginFile) -> None:
         ("import sys; sys.exit('no GPU')", "SystemExit: no GPU"),
         ("class Halt(BaseException): pass\nraise Halt('now')", "Halt: now"),
         ("import no_such_module_here", "ModuleNotFoundError: No module named 'no_such_module_here'"),
-        ("def broken(:", "SyntaxError: "),
-        ("1 / 0", "ZeroDivisionError: "),
+        ("def broken(:", "SyntaxError: invalid syntax (mine.py, line 1)."),
+        ("1 / 0", "ZeroDivisionError: division by zero (mine.py, line 1)."),
+        (
+            "from benchsuite.objective import x",
+            "ModuleNotFoundError: No module named 'benchsuite.objective' (mine.py, "
+            'line 1). Did you mean "objectives"?',
+        ),
     ],
 )
 def test_whatever_ends_the_import_of_a_plugin_is_an_error_that_names_it(
@@ -100,6 +106,26 @@ def test_whatever_ends_the_import_of_a_plugin_is_an_error_that_names_it(
     with pytest.raises(UsageError, match=re.escape(f"plugin {path} failed to import: {told}")):
         load_plugin(path)
     assert f"benchsuite_plugin_{path.stem}" not in sys.modules
+
+
+def test_a_misspelt_import_is_named_with_its_line_and_the_nearest_name(plugin_file: PluginFile) -> None:
+    path = plugin_file("import math\nfrom benchsuite.objectives.softmax import infonce")
+    with pytest.raises(UsageError) as refused:
+        load_plugin(path)
+    assert str(refused.value).endswith('(mine.py, line 2). Did you mean "info_nce"?')
+
+
+def test_a_word_in_the_place_of_a_tuple_is_refused(plugin_file: PluginFile) -> None:
+    text = 'from benchsuite import register_method\n@register_method("mine", needs="text_view")\nclass Mine: 1'
+    with pytest.raises(UsageError, match=re.escape('needs are several: write needs=("text_view",)')):
+        load_plugin(plugin_file(text))
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+def test_a_class_that_is_no_method_is_refused_when_it_is_used(plugin_file: PluginFile) -> None:
+    load_plugin(plugin_file('from benchsuite import register_method\n@register_method("bare")\nclass Bare: 1'))
+    with pytest.raises(UsageError, match=re.escape('method "bare": write class Bare(Method)')):
+        method_class("bare")
 
 
 def test_a_plugin_named_twice_is_loaded_once(plugin_file: PluginFile) -> None:
@@ -220,7 +246,10 @@ def test_an_installed_package_that_ends_its_import_is_named(tmp_path: Path) -> N
         "from benchsuite.errors import UsageError\nfrom benchsuite.registry import methods\n"
         "try: methods.get('fake')\nexcept UsageError as error: print(error)"
     )
-    assert python(code, tmp_path) == "fake_module, of method fake, failed to import: SystemExit: 3"
+    assert (
+        python(code, tmp_path)
+        == "fake_module, of method fake, failed to import: SystemExit: 3 (fake_module.py, line 8)."
+    )
 
 
 @pytest.mark.parametrize("module", ["fake_absent", "fake_absent.inner"])

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from benchsuite.conformance.subject import NotMetError, Subject, differentiable, modes, of_tower, parts, tensors, unlike
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UnknownError, UsageError, did_you_mean
 from benchsuite.fields import first_reason, temperatures
 from benchsuite.methods.base import Clock, Method, averaged_heads
 from benchsuite.methods.batch import PARTS, PairBatch
@@ -101,7 +101,9 @@ def check_needs(subject: Subject) -> None:
     """Compare the declaration with what is read at the start, in the middle and at the end of a training."""
     method = subject.template
     if invalid := method.needs - set(PARTS):
-        raise NotMetError(f"needs {', '.join(sorted(invalid))}: no batch carries that (there are {', '.join(PARTS)}).")
+        known = f"there are {', '.join(PARTS)}"
+        near = did_you_mean(min(invalid), PARTS)
+        raise NotMetError(f"needs {', '.join(sorted(invalid))}: no batch carries that ({known}).{near}")
     read: set[str] = set()
     for mode in modes(method):
         given = parts(method, mode)

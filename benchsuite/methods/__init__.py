@@ -1,9 +1,10 @@
 """Contrastive-learning methods: one family a file, each registered by its decorator."""
 
-from typing import Any, cast
+from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
+from benchsuite.errors import UsageError
 from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup
 from benchsuite.methods.batch import PairBatch
 from benchsuite.registry import methods
@@ -15,7 +16,10 @@ __all__ = [
 
 def method_class(name: str) -> type[Method]:
     """The class registered under `name`."""
-    return cast(type[Method], methods.get(name))
+    cls = methods.get(name)
+    if not issubclass(cls, Method):
+        raise UsageError(f'method "{name}": write class {cls.__name__}(Method), with Method from benchsuite.')
+    return cls
 
 
 def create_method(
