@@ -90,7 +90,7 @@ def compare(
     from benchsuite.records.shipped import shipped_records
     from benchsuite.work.duration import Pace
     from benchsuite.work.session import failure
-    from benchsuite.work.tables import TableWork
+    from benchsuite.work.tables import TableWork, spaces
 
     refuse_inside_launcher("compare")
     limit = None if budget is None else parse_time(budget)
@@ -121,6 +121,7 @@ def compare(
             work = replace(work, plans=plan(seeds=size.seeds, count=size.trials))
         say(*summary(asked, work, pace, session, limit), *work.edited)
         if dry_run:
+            say(*spaces(work.trials))
             if as_json:
                 say_json({"runs": work.states(), "to_tune": len(work.trials.to_do)})
             return

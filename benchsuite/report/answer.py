@@ -106,7 +106,11 @@ def _best_line(view: TableView) -> Iterator[str]:
         tied = [row.shown for row, rank in ranks if name in rank.tied_with]
         told = [f"significantly better than {', '.join(beaten)}"] if beaten else []
         told += [f"not significantly better than {', '.join(tied)}"] if tied else []
-        yield f"best mean: {', '.join([best.shown, *told])} (paired t-tests, Holm over all pairs)"
+        pairs = len(ranks) * (len(ranks) - 1) // 2
+        yield (
+            f"best mean: {', '.join([best.shown, *told])} (paired t-tests, Holm over all {pairs} pairs, which takes "
+            "larger differences than a question about one pair)"
+        )
 
 
 def _seconds(row: TableRow) -> float | None:
