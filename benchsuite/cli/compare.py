@@ -119,9 +119,9 @@ def compare(
         if limit is not None and pace:
             size = within(limit, size, work, pace, session, plan)
             work = replace(work, plans=plan(seeds=size.seeds, count=size.trials))
-        say(*summary(asked, work, pace, session, limit), *work.edited)
+        *about, how_long = summary(asked, work, pace, session, limit)
+        say(*about, *(spaces(work.trials) if dry_run else ()), *work.edited, how_long)
         if dry_run:
-            say(*spaces(work.trials))
             if as_json:
                 say_json({"runs": work.states(), "to_tune": len(work.trials.to_do)})
             return
