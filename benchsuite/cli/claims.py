@@ -213,7 +213,7 @@ def again_lines(again: "Sequence[Again]") -> Iterator[str]:
     if again:
         agreed, asked, expected = agreement(again)
         exact = f"{expected:.1f} would if the first one's were exact"
-        yield f"second laboratory: {agreed} of {asked} that were run agree; {exact}"
+        yield f"second laboratory: {f'{agreed} of {asked} that were run agree; {exact}' if asked else 'none was run'}"
 
 
 def at_scale(found: "InBothRegimes | JudgedClaim") -> str:

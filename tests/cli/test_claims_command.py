@@ -154,6 +154,12 @@ def test_a_second_laboratory_answers_each_verdict_that_found_a_difference(
         f"{len(decided)} of {len(decided)} that were run agree; {len(decided)}.0 would if the first one's were exact"
         in last
     )
+    for record in (runs / "second").glob("temo-s1*.json"):
+        record.rename(record.with_suffix(".kept"))
+    assert command("temo/table1", "--results", runs) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "second laboratory: none was run"
+    for record in (runs / "second").glob("temo-s1*.kept"):
+        record.rename(record.with_suffix(".json"))
     assert exit_code("report", "--results", runs, "--report", runs / "site") == 0
     assert f"It agrees on {len(decided)} of {len(decided)}" in (runs / "site" / "index.html").read_text("utf-8")
     next((runs / "second").glob("temo-s100-*.json")).write_text("{")
