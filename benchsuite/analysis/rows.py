@@ -22,7 +22,7 @@ class Cell:
     records: Mapping[int, Record]
     """By seed."""
     measure: str | None
-    """"protocol.metric"; none where nothing measures the column."""
+    """"protocol.metric", or "mean(...)" of several; none where nothing measures the column."""
     mean_of: Sequence["Cell"] = ()
     """The cells whose mean it is, if it is not measured itself."""
 

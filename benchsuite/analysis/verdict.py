@@ -30,6 +30,8 @@ Kind = Literal[
 ]  # fmt: skip
 """What is not selected was not asked for here; of anything else that is not run, runs are missing. What is exploratory
 was compared, but is no headline claim: it has no verdict, and no page counts it."""
+UNRUN: tuple[Kind, ...] = ("not run", "not selected")
+"""Of claims without runs."""
 
 
 @dataclass(frozen=True)

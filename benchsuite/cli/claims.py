@@ -140,11 +140,11 @@ def lines(judged: "Sequence[JudgedClaim]", exploratory: bool, told: "Sequence[In
 
     apart = {id(one) for both in told for one in (both.printed, both.tuned)}
     rest = [claim for claim in judged if id(claim) not in apart]
-    unrun = [claim for claim in rest if told and claim.claim.headline and claim.regime is None]
-    if unrun:
+    headline = [claim for claim in rest if claim.claim.headline]
+    if unrun := [claim for claim in headline if told and claim.regime is None]:
         tables = ", ".join(dict.fromkeys(claim.claim.table for claim in unrun))
         yield f"not run here: {tables} ({counted(len(unrun), 'headline claim')})"
-    headline = [claim for claim in rest if claim.claim.headline and claim not in unrun]
+        headline = [claim for claim in headline if claim.regime]
     yield from map(claim_line, rest if exploratory else headline)
     added = Counter(claim.verdict.kind for claim in headline if claim.claim.added)
     counts = Counter(claim.verdict.kind for claim in headline) - added

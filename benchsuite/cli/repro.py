@@ -184,9 +184,9 @@ def left_alone(asked: "Sequence[TableRequest]", stored: "Sequence[TableRequest]"
 
     before, found = {one.name: one.rows for one in stored}, []
     for request in asked:
-        rows = {*request.rows, *before.get(request.name, ())}
+        table, rows = read_table(request.table), {*request.rows, *before.get(request.name, ())}
         for one in request.added:
-            reference = reference_of(read_table(request.table), one.backbone, one.variant)
+            reference = reference_of(table, one.backbone, one.variant)
             if reference and reference.name not in rows:
                 row, both = row_name((one.backbone, one.variant, one.method)), f"{reference.method},{one.method}"
                 found.append(f"note: no verdict on {row} without its reference, {reference.name}: --rows {both}")

@@ -17,9 +17,10 @@ from benchsuite.fields import first_problem
 from benchsuite.files import read_stored, reason_of
 from benchsuite.gate.regress import Check, Kind
 from benchsuite.parts import Part
+from benchsuite.planning.columns import metrics_of
 from benchsuite.planning.plan import plan_under
 from benchsuite.planning.recipe import read_recipe
-from benchsuite.registry import methods, tasks
+from benchsuite.registry import methods
 from benchsuite.setup import REFERENCES, differences
 
 RECIPE = "emoji-features-pairs"
@@ -58,8 +59,8 @@ def measured(
     Refused before any run, if those that are stored are of other methods or of another setup.
     """
     whole = read_recipe(recipe_name)
-    retrieval = {name for name in tasks if "r_mean" in tasks.card(name).about["metrics"]}
-    known = [key for key, each in whole.protocols.items() if each.task in retrieval and key in whole.primary]
+    asked = ((key, each.task) for key, each in whole.protocols.items() if key in whole.primary)
+    known = [key for key, task in asked if "r_mean" in metrics_of(task)]
     if not known:
         raise UsageError(f"recipe {recipe_name} has no retrieval protocol with a primary measure, as {RECIPE} has.")
     protocol, primary = known[0], whole.primary[known[0]]

@@ -67,7 +67,7 @@ def _compute(column: Column, measured: Measured) -> None:
         return
     del measured.missing[column.key]
     measured.means[column.key] = column.mean_of
-    measured.measures[column.key] = f"mean of {', '.join(measured.measures[key] for key in column.mean_of)}"
+    measured.measures[column.key] = f"mean({', '.join(measured.measures[key] for key in column.mean_of)})"
     replaced = dict.fromkeys(measured.stand_ins[key] for key in column.mean_of if key in measured.stand_ins)
     if replaced:
         measured.stand_ins[column.key] = "; ".join(replaced)

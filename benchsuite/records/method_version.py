@@ -1,12 +1,12 @@
 """Whether a record's method is at the version that is registered here."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from benchsuite.cards import Card
+from benchsuite.grouping import by_key
 from benchsuite.records.schema import MethodPart, Record
 from benchsuite.registry import methods
 
@@ -30,15 +30,13 @@ def stale(record: Record) -> str:
 
 def edited(stored: Iterable[MethodPart]) -> list[str]:
     """Notes on methods of one's own whose file is another than when these runs were stored, under the same version."""
-    changed = Counter(
-        one.name
-        for one in stored
-        if one.code
-        and version_state(one) == "current"
-        and not methods.card(one.name).built_in
-        and one.code != file_digest(methods.card(one.name))
-    )
-    return [_edited(methods.card(name), count) for name, count in changed.items()]
+    codes = by_key((one.name, one.code) for one in stored if one.code and version_state(one) == "current")
+    found = []
+    for card, own in ((methods.card(name), own) for name, own in codes.items()):
+        now = file_digest(card)
+        if not card.built_in and (count := sum(code != now for code in own)):
+            found.append(_edited(card, count))
+    return found
 
 
 def _edited(card: Card, count: int) -> str:

@@ -11,6 +11,7 @@ from benchsuite.analysis.against import Against, all_tuned
 from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.both_regimes import MEANING, Outcome, in_both_regimes
 from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.verdict import UNRUN
 from benchsuite.grouping import by_key
 from benchsuite.papers.claim import Claim
 from benchsuite.planning.search_space import centre_of
@@ -22,8 +23,6 @@ from benchsuite.report.numbers import counted
 from benchsuite.report.origin import REAL, Origin, data_of
 from benchsuite.setup import REFERENCES, Towers
 
-UNRUN = {"not run", "not selected"}
-"""Verdicts on claims without runs."""
 MOST_IN_A_COLUMN = 12
 """Headline claims of one outcome on the first page."""
 LONG = 63
@@ -255,7 +254,7 @@ def headlines(leaderboard: Leaderboard) -> list[Headlines]:
     scales = dict.fromkeys(view.asked.scale for view in leaderboard.views)
     every = [headlines_at(leaderboard, scale, leaderboard.views) for scale in scales]
     found = sorted((one for one in every if one.origin and one.outcomes), key=lambda one: one.place)
-    return [one for one in found if one.outcomes.keys() - UNRUN] or found
+    return [one for one in found if one.outcomes.keys() - {*UNRUN}] or found
 
 
 def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableView]) -> Headlines:

@@ -18,6 +18,7 @@ from benchsuite.analysis.judged_claims import judged_added, judged_claims
 from benchsuite.analysis.results import ResultsFolder
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.verdict import UNRUN
 from benchsuite.grouping import by_key
 from benchsuite.papers.schema import row_name
 from benchsuite.records.record_file import FileError, Finding
@@ -32,7 +33,7 @@ How = Literal["equal", "within bounds", "not judged", "added", "removed", "outsi
 HOWS: tuple[How, ...] = get_args(How)
 """Shared seeds are equal in every digit; they moved, but not farther than stated; no bound can be stated, because the
 first folder has too few seeds, or none in common; only one folder has it; they moved farther."""
-UNJUDGED = ("not run", "not selected", "")
+UNJUDGED = (*UNRUN, "")
 """Verdicts that say nothing of the claim."""
 
 

@@ -44,7 +44,7 @@ def test_a_mean_that_the_recipe_does_not_measure_is_that_of_its_columns() -> Non
     recipe = read_recipe(table.recipes["features"])
     columns = measured_columns(table, recipe)
     assert columns.means == {"flickr_avg": ["flickr_ir1", "flickr_tr1"], "coco_avg": ["coco_ir1", "coco_tr1"]}
-    assert columns.measures["coco_avg"] == "mean of retrieval.t2i_r1, retrieval.i2t_r1"
+    assert columns.measures["coco_avg"] == "mean(retrieval.t2i_r1, retrieval.i2t_r1)"
     assert columns.stand_ins["coco_avg"] == columns.stand_ins["coco_ir1"] != columns.stand_ins["flickr_avg"]
     assert not columns.missing
 
