@@ -1,6 +1,7 @@
 """Claims as lines of forest plots: the published gain; ours with its interval, its seeds, and what they leave open.
 Further claims of one table are a matrix of marks."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,6 @@ from benchsuite.grouping import by_key
 from benchsuite.papers import Column
 from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import RowKey
-from benchsuite.records.requests import REGIMES
 from benchsuite.report.figures.chart import Scale
 from benchsuite.report.figures.model import Estimate
 from benchsuite.report.figures.strips import ruler
@@ -226,39 +226,11 @@ def _pair(claim: Claim) -> tuple[RowKey, RowKey]:
     return claim.row, claim.reference
 
 
-@dataclass(frozen=True)
-class Untested:
-    """Claims of a pair of rows that could not be tested, for one reason; a headline claim stands alone."""
-
-    claims: Sequence[JudgedClaim]
-
-    @property
-    def first(self) -> JudgedClaim:
-        return self.claims[0]
-
-    @property
-    def columns(self) -> str:
-        return ", ".join(dict.fromkeys(one.claim.column.name for one in self.claims))
-
-    @property
-    def tables(self) -> str:
-        """With the regime, where it is of one alone."""
-        regimes = {REGIMES[one.regime] for one in self.claims if one.regime}
-        return ", ".join(
-            [*dict.fromkeys(one.claim.table for one in self.claims), *(regimes if len(regimes) == 1 else ())]
-        )
-
-
-def untested(claims: Iterable[JudgedClaim]) -> list[Untested]:
-    """Those without a number of ours, by pair of rows and reason."""
+def untested(claims: Iterable[JudgedClaim]) -> tuple[list[JudgedClaim], dict[str, int]]:
+    """Headline claims without a number of ours, and for each reason how many other comparisons have none."""
     missing = [one for one in claims if one.gain is None]
-    return [Untested(alike) for alike in by_key((_alike(one), one) for one in missing).values()]
-
-
-def _alike(judged: JudgedClaim) -> tuple[object, ...]:
-    claim = judged.claim
-    alone = (claim.table, claim.name, judged.regime) if claim.headline else ()
-    return _pair(claim), claim.said, judged.verdict.kind, remark(judged), alone
+    others = Counter(one.verdict.reason for one in missing if not one.claim.headline)
+    return [one for one in missing if one.claim.headline], dict(others.most_common())
 
 
 def forests(claims: Iterable[Judged]) -> list[ClaimForest]:

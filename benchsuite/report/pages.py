@@ -155,12 +155,14 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
     every.sort(key=lambda pair: not pair[1].claim.headline)
     tested = [pair for pair in every if pair[1].gain is not None]
     listed = [(view, one) for view, one in tested if one.claim.headline]
+    not_tested, others = untested(claim for _, claim in every)
     return {
         "claims": every,
         "statements": list(dict.fromkeys(said for _, one in every if (said := one.claim.said))),
         "listed": listed,
         "further": len(tested) - len(listed),
-        "untested": untested(claim for _, claim in every),
+        "not_tested": not_tested,
+        "others": others,
         "paper": paper,
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),

@@ -51,7 +51,7 @@ class SvgCanvas:
 
     def marks(self, points: Sequence[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
         """One path for all. A disc is a line without length: its ends are round. Of many others, only the first is
-        written, to stand at each corner of a line that is not drawn.
+        written, to stand at each corner of a line that is not drawn, from left to right: such steps are short.
         """
         places = [(x, y) for x, y in points if math.isfinite(x + y)]
         if mark == "o" and not hollow:
@@ -65,7 +65,7 @@ class SvgCanvas:
                 at = " ".join(f'marker-{end}="url(#{name})"' for end in ("start", "mid", "end"))
                 self.parts += [
                     f'<marker id="{name}" markerUnits="userSpaceOnUse" overflow="visible">{one}</marker>',
-                    f'<path d="{path(places)}" stroke="none" {at}/>',
+                    f'<path d="{path(sorted(places))}" stroke="none" {at}/>',
                 ]
                 return
         if drawn := "".join(f"M{_short(x)} {_short(y)}{shape}" for x, y in places):
