@@ -10,11 +10,13 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from benchsuite import __version__
-from benchsuite.cli.shared.examples import EXAMPLES, epilog
+from benchsuite.cli.shared.examples import EXAMPLES, GROUPS, epilog
 from benchsuite.cli.shared.terminal import keep_stdout_for_json, say
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, RunError
 
@@ -22,9 +24,21 @@ COMMANDS = tuple(EXAMPLES)
 """In the order of the help."""
 
 
+class Grouped(TyperGroup):
+    """Commands under headings, each with the whole first sentence of its help."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the part of the help that lists them."""
+        for heading, commands in GROUPS.items():
+            if there := [(name, self.commands[name]) for name in commands if name in self.commands]:
+                with formatter.section(heading):
+                    formatter.write_dl([(name, command.get_short_help_str(limit=200)) for name, command in there])
+
+
 def application(called: Sequence[str] = COMMANDS) -> typer.Typer:
     """The command line: commands that are called, or else names of all and what the help says of them."""
     app = typer.Typer(
+        cls=Grouped,
         help="Train and compare contrastive-learning methods under identical setups.",
         no_args_is_help=True,
         rich_markup_mode=None,

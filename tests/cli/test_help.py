@@ -1,5 +1,6 @@
 """The help of each command ends with two examples, and each is a command line that can be typed."""
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import typer
 from support.commands import exit_code
 
 from benchsuite.cli import COMMANDS, application
-from benchsuite.cli.shared.examples import EXAMPLES
+from benchsuite.cli.shared.examples import EXAMPLES, GROUPS
 from benchsuite.folders import recipe_files, table_files
 from benchsuite.registry import datasets, methods, tasks
 
@@ -23,6 +24,16 @@ def test_each_command_has_two_of_its_own() -> None:
     for name, examples in EXAMPLES.items():
         assert len(set(examples)) == 2
         assert all(example.split()[:2] == ["benchsuite", name] for example in examples)
+
+
+def test_the_help_of_all_has_each_under_one_heading_with_a_whole_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("--help") == 0
+    shown = capsys.readouterr().out
+    headings = [line.removesuffix(":") for line in shown.splitlines() if re.fullmatch(r"[A-Z][^:]*:", line)]
+    assert headings == ["Options", *GROUPS]
+    listed = re.findall(r"^  ([a-z][a-z-]*)  ", shown.split(next(iter(GROUPS)))[1], re.MULTILINE)
+    assert listed == [*COMMANDS]
+    assert "..." not in shown.split("COMMAND [ARGS]...")[1]
 
 
 @pytest.mark.parametrize(("name", "example"), ALL)

@@ -1,14 +1,15 @@
-"""Two examples for the help of each command, of examples.txt. Tests parse all of them."""
+"""Two examples for the help of each command, under the headings of the help: examples.txt. Tests parse all of them."""
 
 from itertools import groupby
 
 from benchsuite.files import packaged
 
-EXAMPLES = {
-    command: tuple(examples)
-    for command, examples in groupby(packaged("cli/shared/examples.txt").splitlines(), lambda line: line.split()[1])
+GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
+    lines[0]: {command: tuple(examples) for command, examples in groupby(lines[1:], lambda line: line.split()[1])}
+    for lines in map(str.splitlines, packaged("cli/shared/examples.txt").removeprefix("# ").split("\n# "))
 }
-"""By command, in the order of the help."""
+"""Examples by heading and command, in the order of the help."""
+EXAMPLES = {command: examples for group in GROUPS.values() for command, examples in group.items()}
 
 
 def epilog(command: str) -> str:
