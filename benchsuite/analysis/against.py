@@ -219,6 +219,6 @@ def _outcome(
         return "not compared"
     if other.label not in rank.tied_with:
         return "better" if (pair.difference > 0) == (task.better == "higher") else "worse"
-    if pair.too_small or not interest or pair.low is None or pair.high is None:
+    if pair.too_small or not interest or not pair.sd or pair.low is None or pair.high is None:
         return "undecided"
     return "equivalent" if -interest <= pair.low <= pair.high <= interest else "undecided"

@@ -1,12 +1,13 @@
 """A second laboratory: each difference that decided, asked once more on replicates that nobody had looked at."""
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from benchsuite.analysis.both_regimes import InBothRegimes, in_both_regimes
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
-from benchsuite.analysis.stats import Paired, power
+from benchsuite.analysis.stats import ALPHA, Paired, power
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
 from benchsuite.records.requests import REGIMES
@@ -38,19 +39,27 @@ class Again:
 
     @property
     def answer(self) -> Answer:
-        """By the interval of this comparison alone: what the first laboratory decided is asked once more."""
-        if self.again is None or self.again.low is None or self.again.high is None:
+        """By the interval of this comparison alone: what the first laboratory decided is asked once more.
+
+        Without spread the interval says nothing, and the signs decide.
+        """
+        if self.again is None or self.again.low is None or self.again.high is None or self.again.p is None:
             return "not run"
-        if self.again.low <= 0 <= self.again.high:
+        if self.again.low <= 0 <= self.again.high or (not self.again.sd and self.again.p > ALPHA):
             return "open"
         return "agrees" if (self.again.low > 0) == ((self.found.difference or 0) > 0) else "contradicts"
 
     @property
     def chance(self) -> float:
-        """That it agrees, if what the first laboratory found is the true difference; 0 if it was not run."""
-        if self.again is None or self.again.sd is None or self.found.difference is None:
+        """That it agrees, if what the first laboratory found is the true difference; 0 if it was not run.
+
+        The spread is that of both: by the second one's alone, the luck that decides its answer would also decide what
+        is expected of it.
+        """
+        if self.again is None or self.again.sd is None or self.found.sd is None or self.found.difference is None:
             return 0.0
-        return power(self.found.difference, self.again.sd, self.again.n) if self.again.sd else 1.0
+        sd = math.sqrt((self.found.sd**2 + self.again.sd**2) / 2)
+        return power(self.found.difference, sd, self.again.n) if sd else float(self.answer == "agrees")
 
 
 def replicated(first: Sequence[TableView], second: Sequence[TableView]) -> list[Again]:

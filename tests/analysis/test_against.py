@@ -60,6 +60,12 @@ def test_two_seeds_are_too_few_for_rows_to_be_equivalent(make_runs: MakeRuns, se
     assert one.outcome == outcome
 
 
+def test_rows_whose_differences_are_all_equal_are_not_equivalent(make_runs: MakeRuns) -> None:
+    near = tuple(value + 0.0001 for value in BASE)
+    (one,) = against_reference(board(make_runs("infonce", BASE), make_runs("cwcl", near)), INTEREST)
+    assert (one.gains.sd, one.outcome) == (0, "undecided")
+
+
 def test_any_two_rows_can_be_compared_and_turned_around(found: dict[str, Against]) -> None:
     made, task = found["temo"].board, found["temo"].task
     up, down = (next(row for row in made.rows if row.method == name) for name in ("temo", "ts"))

@@ -64,7 +64,7 @@ def test_that_a_gain_is_gone_once_tuned_is_asked_again(
 
 
 def test_how_many_agree_is_set_beside_how_many_would_on_average(make_record: MakeRecord) -> None:
-    """By trying: second laboratories whose differences are drawn around the first's, as widely as the second's."""
+    """By trying: second laboratories whose differences are drawn around the first's, as widely as those of both."""
     wide = (0.02, 0.36, 0.05, 0.38)
     again = [
         *replicated([made(make_record, LOW, HIGH)], [made(make_record, LOW, wide, first=SECOND)]),
@@ -73,10 +73,23 @@ def test_how_many_agree_is_set_beside_how_many_would_on_average(make_record: Mak
     agreed, asked, expected = agreement(again)
     assert (agreed, asked) == (0, 1)
     rng, (ours, theirs) = np.random.default_rng(0), (again[0].first.gains, again[0].second.gains)  # type: ignore[union-attr]
-    drawn = rng.normal(ours.difference, theirs.sd, (20_000, theirs.n))  # type: ignore[union-attr]
+    sd = np.sqrt((ours.sd**2 + theirs.sd**2) / 2)  # type: ignore[union-attr]
+    drawn = rng.normal(ours.difference, sd, (20_000, theirs.n))  # type: ignore[union-attr]
     found = ttest_1samp(drawn, 0, axis=1)
     assert expected == pytest.approx(((found.pvalue < 0.05) & (found.statistic > 0)).mean(), abs=0.02)
     assert 0.1 < expected < 0.9
+
+
+@pytest.mark.parametrize(("replicates", "answer"), [(2, "open"), (6, "agrees")])
+def test_equal_differences_agree_only_where_there_are_enough_of_them(
+    make_record: MakeRecord, replicates: int, answer: str
+) -> None:
+    old = [0.1 + 0.03125 * n for n in range(replicates)]
+    second = made(make_record, tuple(old), tuple(value + 0.0625 for value in old), first=SECOND)
+    (again,) = replicated([made(make_record, LOW, HIGH)], [second])
+    assert again.again is not None
+    assert again.again.sd == 0
+    assert again.answer == answer
 
 
 def test_only_what_the_first_decided_is_asked_again(make_record: MakeRecord) -> None:

@@ -230,7 +230,7 @@
       const significant = data.decided[task.value].find((found) => pair.every((row) => found.includes(row)));
       const interest = data.interest[task.value], reach = data.quantiles[n] * sd / Math.sqrt(n);
       const verdict = significant ? (significant[0] === pair[0] ? "better" : "worse")
-        : n > 2 && interest && mean - reach >= -interest && mean + reach <= interest ? "equivalent" : "undecided";
+        : n > 2 && sd > 1e-12 && interest && mean - reach >= -interest && mean + reach <= interest ? "equivalent" : "undecided";
       const judged = n && data.ranks[task.value] && pair[0] !== pair[1];
       const answer = judged ? [make("strong", {}, `${a.label} against ${b.label}: ${verdict}.`), " "] : [];
       const result = n ? `Mean difference ${value(mean, true)}${half}${name} over ${n} ${n === 1 ? "seed" : "seeds"}.` : "No seed can be paired.";
