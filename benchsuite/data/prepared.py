@@ -56,6 +56,13 @@ def prepare(setup: Setup, split: Split, needs: Set[str]) -> Prepared:
     return Prepared(cluster, sizes, rows.get("image"), rows.get("text"))
 
 
+def require_embedding(expert: Expert, side: str, setup: Setup, split: Split) -> None:
+    """Refuse an embedding that could not be made: no cache has its rows, and its model is not there either."""
+    embedding = create_embedding(expert.embedding, **expert.options)
+    if not _place(_key(embedding, side), setup, split).exists():
+        embedding.load()
+
+
 def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np.int64], tuple[int, ...]]:
     """Each image's cluster, and how many images each cluster has."""
     ids = labelled_clusters(settings, split)
@@ -71,7 +78,6 @@ def labelled_clusters(settings: Clusters, split: Split) -> NDArray[np.int64] | N
     if settings.labels is None:
         if settings.k > len(split):
             raise UsageError(f"{settings.k} clusters of {len(split)} images: k may be at most the number of images.")
-        create_embedding(settings.embedding, **settings.options)
         return None
     require_known("set of classes", settings.labels, split.labels, f"split {split.name}: ")
     ids = split.labels[settings.labels]
@@ -109,8 +115,11 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> Matrix:
         lists, counted = tee(split.captions_for(f"embedding {expert.embedding} of texts"))
         return _means(embedding.texts(chain.from_iterable(lists)), map(len, counted))
 
-    key = {"embedding": _identity(embedding), "side": side}
-    return cached_rows(key, setup, split, rows, np.float32)
+    return cached_rows(_key(embedding, side), setup, split, rows, np.float32)
+
+
+def _key(embedding: Embedding, side: str) -> Mapping[str, object]:
+    return {"embedding": _identity(embedding), "side": side}
 
 
 def _identity(embedding: Embedding) -> Sequence[object]:
@@ -149,11 +158,14 @@ def cached_rows(
 
     They are as many as the split has, or `count`.
     """
-    data = {"data": setup.data.model_dump(mode="json"), "split": split.name, "version": VERSION}
-    file = cache() / "prepared" / short_digest({**data, **key})
 
     def write(draft: Path) -> None:
         with draft.open("wb") as stream:
             stream.writelines(block.data for block in make())
 
-    return np.memmap(made_once(file, write), dtype, "r").reshape(count or len(split), -1)
+    return np.memmap(made_once(_place(key, setup, split), write), dtype, "r").reshape(count or len(split), -1)
+
+
+def _place(key: Mapping[str, object], setup: Setup, split: Split) -> Path:
+    data = {"data": setup.data.model_dump(mode="json"), "split": split.name, "version": VERSION}
+    return cache() / "prepared" / short_digest({**data, **key})

@@ -16,8 +16,7 @@ from typing import Any, TypeVar, cast
 from benchsuite.data import PairDataset
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan, no_paraphrases
-from benchsuite.data.embeddings import create_embedding
-from benchsuite.data.prepared import labelled_clusters
+from benchsuite.data.prepared import labelled_clusters, require_embedding
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.execution.devices import Devices
@@ -30,7 +29,7 @@ from benchsuite.methods.base import Method
 from benchsuite.planning.data_folders import open_dataset
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem, Problems
-from benchsuite.setup import Data, Experts, Protocol, Setup
+from benchsuite.setup import Data, Expert, Experts, Protocol, Setup
 from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served
 
 T = TypeVar("T")
@@ -151,7 +150,26 @@ class _Checks:
             yield f"data {setup.data.name}", str(error)
             return
         yield from _refused("training", lambda: BatchPlan(split, setup.training.batch, setup.augmentation, seed=0))
-        yield from _needed(method, setup, split)
+        yield from self._needed(method, setup, split)
+
+    def _needed(self, method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
+        name = f"method {method.card.name}"
+        if setup.training.compiled and not has_compiler():
+            missing = "there is no C++ compiler: install g++, name yours in CXX, or leave compiled out."
+            yield "training.compiled", missing
+        if reads_paraphrases(method.needs, setup) and not len(split.paraphrases):
+            yield f"data {setup.data.name}, {name}", str(no_paraphrases(split.name))
+        experts = setup.experts or Experts()
+        embedded = [("experts.image", experts.image, "image"), ("experts.text", experts.text, "text")]
+        asked = [one for one in embedded if f"{one[2]}_expert" in method.needs]
+        if (clusters := setup.clusters) and "cluster" in method.needs:
+            yield from _refused("clusters", lambda: labelled_clusters(clusters, split))
+            if clusters.labels is None:
+                asked.append(("clusters", Expert(embedding=clusters.embedding, options=clusters.options), "text"))
+        for where, expert, side in asked:
+            if expert:
+                load = partial(require_embedding, expert, side, setup, split)
+                yield from self._once((where, repr(expert), setup.data.place), partial(_refused, where, load))
 
     def _dry(self, run: Run) -> str:
         """What a dry pass meets, or that the objective cannot fit; "" if neither."""
@@ -207,24 +225,9 @@ def has_compiler() -> bool:
     return any(map(which, filter(None, (os.environ.get("CXX"), "g++", "clang++"))))
 
 
-def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
-    name = f"method {method.card.name}"
-    if setup.training.compiled and not has_compiler():
-        yield "training.compiled", "there is no C++ compiler: install g++, name yours in CXX, or leave compiled out."
-    if reads_paraphrases(method.needs, setup) and not len(split.paraphrases):
-        yield f"data {setup.data.name}, {name}", str(no_paraphrases(split.name))
-    if setup.clusters and "cluster" in method.needs:
-        clusters = setup.clusters
-        yield from _refused("clusters", lambda: labelled_clusters(clusters, split))
-    experts = setup.experts or Experts()
-    for side, expert in (("image", experts.image), ("text", experts.text)):
-        if expert and f"{side}_expert" in method.needs:
-            embedding, options = expert.embedding, expert.options
-            yield from _refused(f"experts.{side}", partial(create_embedding, embedding, **options))
-
-
-def _refused(where: str, check: Callable[[], object]) -> Iterator[tuple[str, str]]:
+def _refused(where: str, check: Callable[[], object]) -> list[tuple[str, str]]:
     try:
         check()
     except BenchsuiteError as error:
-        yield where, str(error)
+        return [(where, str(error))]
+    return []

@@ -202,6 +202,19 @@ def test_a_model_that_is_not_here_is_named(tmp_path: Path) -> None:
         next(iter(create_embedding("transformer", model=str(tmp_path / "absent")).texts(["a"])))
 
 
+def test_a_model_is_asked_for_only_where_no_cache_has_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(_: TfidfSvd) -> object:
+        raise UsageError("its model is gone")
+
+    monkeypatch.setattr(TfidfSvd, "load", load)
+    expert = Expert(embedding="tfidf-svd")
+    asked, rows = setup("asked for", experts=Experts(text=expert)), split()
+    with pytest.raises(UsageError, match="its model is gone"):
+        prepared.require_embedding(expert, "text", asked, rows)
+    prepare(asked, rows)
+    prepared.require_embedding(expert, "text", asked, rows)
+
+
 def test_sets_of_classes_are_no_clusters() -> None:
     both = split()
     both.labels["sets"] = np.zeros((12, 2), np.int64)  # type: ignore[index]

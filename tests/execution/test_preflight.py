@@ -124,6 +124,19 @@ def test_an_option_that_is_not_possible_is_refused_before_data_are_read(
         ("mm-ts", {}, "method mm-ts: mm-ts needs cluster, which the setup does not provide"),
         ("mm-ts", {"clusters": "k = 65"}, "clusters: 65 clusters of 64 images"),
         ("mm-ts", {"clusters": 'embedding = "tfidf"\nk = 2'}, 'clusters: embedding "tfidf" does not exist'),
+        (
+            "mm-ts",
+            {"clusters": 'embedding = "transformer"\noptions = { model = "/absent" }\nk = 2'},
+            'clusters: text expert "/absent": it cannot be loaded',
+        ),
+        (
+            "softclip",
+            {
+                "experts.image": 'embedding = "pixel-svd"',
+                "experts.text": 'embedding = "transformer"\noptions = { model = "/absent" }',
+            },
+            'experts.text: text expert "/absent": it cannot be loaded',
+        ),
         ("simclr", {}, "method simclr: simclr trains "),
     ],
 )

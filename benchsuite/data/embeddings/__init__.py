@@ -23,6 +23,10 @@ class Embedding(Options, ABC):
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
 
+    def load(self) -> object:
+        """What it reads from the hub or a folder; refuses, in words, what is not there."""
+        return None
+
     def texts(self, texts: Iterable[str]) -> Embedded:
         """A row for each text; they can be gone through once."""
         raise UsageError(f"{self.card.name} embeds no texts.")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchsuite.data.embeddings import Embedding, Matrix
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.vectors import BLOCK
-from benchsuite.errors import UsageError
+from benchsuite.errors import UsageError, first_line
 from benchsuite.fields import Count
 from benchsuite.registry import register_embedding
 from benchsuite.torchvision_ops import make_importable
@@ -34,16 +34,20 @@ class TransformerEmbedding(Embedding):
     max_tokens: Count = 128
     """Longer texts are cut."""
 
-    @torch.inference_mode()
-    def texts(self, texts: Iterable[str]) -> Iterator[Matrix]:
+    def load(self) -> tuple[Any, Any]:
+        """Tokenizer and model."""
         make_importable()
         from transformers import AutoModel, AutoTokenizer
 
         try:
             tokenizer = AutoTokenizer.from_pretrained(self.model)
-            model = AutoModel.from_pretrained(self.model, dtype=torch.float32).eval()
+            return tokenizer, AutoModel.from_pretrained(self.model, dtype=torch.float32).eval()
         except (OSError, ValueError) as error:
-            raise UsageError(f'text expert "{self.model}": {error}') from error
+            raise _not_there("text", self.model, error) from error
+
+    @torch.inference_mode()
+    def texts(self, texts: Iterable[str]) -> Iterator[Matrix]:
+        tokenizer, model = self.load()
         each, device = iter(texts), fastest()
         while chunk := list(islice(each, self.batch)):
             tokens = tokenizer(chunk, padding=True, truncation=True, max_length=self.max_tokens, return_tensors="pt")
@@ -63,15 +67,21 @@ class TimmEmbedding(Embedding):
     batch: Count = 64
     """Images at a time."""
 
-    @torch.inference_mode()
-    def images(self, images: NDArray[np.uint8]) -> Iterator[Matrix]:
+    def load(self) -> Any:
+        """The model."""
         make_importable()
         import timm
 
         try:
-            model = timm.create_model(self.model, pretrained=self.pretrained, num_classes=0).eval()
+            return timm.create_model(self.model, pretrained=self.pretrained, num_classes=0).eval()
         except (RuntimeError, OSError) as error:
-            raise UsageError(f'image expert "{self.model}": {error}') from error
+            raise _not_there("image", self.model, error) from error
+
+    @torch.inference_mode()
+    def images(self, images: NDArray[np.uint8]) -> Iterator[Matrix]:
+        model = self.load()
+        import timm
+
         settings = timm.data.resolve_model_data_config(model)
         device = fastest()
         for start in range(0, len(images), self.batch):
@@ -79,6 +89,13 @@ class TimmEmbedding(Embedding):
             sized = torch.nn.functional.interpolate(pixels, size=settings["input_size"][1:], mode="bicubic")
             rows = model.to(device)(standardize(sized, settings["mean"], settings["std"]).to(device))
             yield rows.float().cpu().numpy()
+
+
+def _not_there(side: str, model: str, error: Exception) -> UsageError:
+    return UsageError(
+        f'{side} expert "{model}": it cannot be loaded ({first_line(error)}). '
+        f"Call the command with --dry-run where the hub can be reached and HF_HOME is the same: that fetches it."
+    )
 
 
 def fastest() -> torch.device:
