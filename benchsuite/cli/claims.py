@@ -126,8 +126,8 @@ def claims(
         command = f"benchsuite repro {names[0]} --rows {rows} --plugin FILE --results {shlex.quote(str(results))}"
         say(f"{results} has no run of {', '.join(unmeasured)} in these tables: `{command}` makes them.")
     if not views and not as_json:
-        of = names[0] + " and the others" * (len(names) > 1)
-        say(f"{results} has no run of {of}: run `benchsuite repro {names[0]}`, or name --results FOLDER.")
+        of, at = names[0] + " and the others" * (len(names) > 1), f" --scale {scale}" if scale else ""
+        say(f"{results} has no run of {of}: run `benchsuite repro {names[0]}{at}`, or name --results FOLDER.")
     read.require_whole()
 
 

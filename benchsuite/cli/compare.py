@@ -94,6 +94,8 @@ def compare(
 
     refuse_inside_launcher("compare")
     limit = None if budget is None else parse_time(budget)
+    if limit and options.cluster:
+        raise UsageError("--budget is for this machine: on a cluster, give --replicates and --trials.")
     asked = Question.of(names, add or (), options, recipe, again)
     asked.options.use_machine()
     session = asked.options.session(jobs, max_jobs)
@@ -113,7 +115,7 @@ def compare(
         work = TableWork(plan(seeds=size.seeds, count=size.trials), known, options.results, anew=again)
         require_ready([*work.problems, *session.check(work.missing, work.trials)])
         pace = None
-        if not session.workplace.cluster and (work.missing or work.trials.to_do):
+        if (work.missing or work.trials.to_do) and (limit or session.workplace.can_measure(work.missing)):
             say("measuring how long a run takes here", error=True)
             pace = Pace()
         if limit is not None and pace:
@@ -266,7 +268,7 @@ def summary(
     from benchsuite.planning.recipe import read_recipe
     from benchsuite.records.requests import REGIMES
     from benchsuite.report.numbers import counted
-    from benchsuite.work.duration import about, together
+    from benchsuite.work.duration import about, duration, together
 
     requests = [plan.request for plan in work.plans]
     brought = [record.method.title for record in work.shipped]
@@ -282,10 +284,11 @@ def summary(
     come = f", {len(brought)} come with benchsuite ({whose})" if brought else ""
     to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do{come}"
     first = f", {counted(len(work.trials.to_do), 'trial')} first" if work.trials.to_do else ""
-    if pace is None:
-        yield f"{to_do}{first}"
-        return
     jobs = session.workplace.jobs_for(work.missing)
+    if pace is None:
+        left = [*(trial.run for trial in work.trials.to_do), *work.missing]
+        yield f"{to_do}{first}{duration(left, jobs, {**work.contents.records, **work.trials.measured})}"
+        return
     seconds = together(pace.by_replicate(work.missing, work.trials.to_do).values(), jobs)
     over = f"; more than --budget, but fewer than {LEAST_REPLICATES} replicates would confirm nothing"
     too_long = over if limit is not None and seconds > limit else ""

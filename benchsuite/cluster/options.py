@@ -1,6 +1,6 @@
 """What jobs ask of a SLURM cluster: from a TOML file, from options of the command line, or both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -57,6 +57,13 @@ class ClusterOptions(Part):
         if taken := sorted(OWN & set(given)):
             raise ValueError(f"{', '.join(taken)}: follows from the runs and cannot be set")
         return given
+
+    def notes(self, setups: Sequence[Setup]) -> Iterator[str]:
+        """What jobs of these setups lack, though nothing refuses it."""
+        if not self.gpus_per_node and any(setup.training.precision == "bf16" for setup in setups):
+            yield "jobs compute on CPUs, and these recipes are for GPUs: add --cluster-option gpus_per_node=8"
+        if self.gpus_per_node and self.cpus_per_task == 1:
+            yield "each process has one CPU, and decodes its pictures itself: add --cluster-option cpus_per_task=12"
 
     def layout(self, setup: Setup) -> "Layout":
         """Nodes and processes on each of them. All nodes have the same number of processes."""

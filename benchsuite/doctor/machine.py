@@ -147,7 +147,7 @@ def libraries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[Fact]:
 
 def slurm() -> Fact:
     """Whether its commands are there."""
-    there = [name for name in ("sbatch", "srun", "sinfo", "scancel") if shutil.which(name)]
+    there = [name for name in ("sbatch", "srun", "sinfo", "squeue", "scancel") if shutil.which(name)]
     found = f"{', '.join(there)}; `sinfo` shows partitions" if there else "not here; runs are started on this machine"
     return Fact("ok", "SLURM", found)
 

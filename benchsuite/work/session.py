@@ -55,6 +55,11 @@ class Workplace:
             return Cluster(self.cluster, store.folder, self.plugins, self.max_jobs, self.every)
         return Pool(self.devices, store.logs, self.plugins, Saving(store.folder, self.every))
 
+    def can_measure(self, runs: Sequence[Run]) -> bool:
+        """Whether a short training here tells how long these take: not those of a cluster, or of a GPU without one."""
+        here = self.devices.gpus or all(run.setup.training.precision != "bf16" for run in runs)
+        return not self.cluster and bool(here)
+
     def jobs_for(self, runs: Sequence[Run]) -> int:
         """How many of these runs are done at a time."""
         if self.cluster:
@@ -75,7 +80,8 @@ class Session:
         examples = [example_run(subject) for subject in trials.lacking] if trials else []
         place, every = self.workplace, [*examples, *runs]
         checked = preflight(every, self.store.folder, place.jobs_for(every), place.devices, place.cluster is not None)
-        for note in checked.notes:
+        of_cluster = place.cluster.notes([run.setup for run in every]) if place.cluster else ()
+        for note in (*of_cluster, *checked.notes):
             self.say(f"note: {note}")
         return checked.problems
 

@@ -258,6 +258,13 @@ def test_a_method_without_a_run_is_named_with_the_command_that_makes_them(
     assert "has no run of" not in capsys.readouterr().out
 
 
+def test_a_table_without_runs_has_the_command_that_makes_them_at_its_scale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("temo/table1", "--scale", "paper", "--results", tmp_path) == 0
+    assert "run `benchsuite repro temo/table1 --scale paper`, or" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("option", [("--regime", "tuned"), ("--exploratory",)])
 def test_all_scales_are_of_headline_claims_in_both_regimes(
     runs: Path, option: tuple[str, ...], capsys: pytest.CaptureFixture[str]

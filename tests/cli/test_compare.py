@@ -1,6 +1,7 @@
 """`benchsuite compare`: the question, the budget, the answer, and runs that come with benchsuite."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +63,24 @@ def test_a_plan_can_be_read_by_programs(tiny: None, capsys: pytest.CaptureFixtur
     planned = json.loads(capsys.readouterr().out)
     assert planned["to_tune"] > 0
     assert {"to do"} == {run["state"] for run in planned["runs"]}
+
+
+def test_what_cannot_be_measured_here_is_estimated_by_the_recipe(
+    tiny: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("benchsuite.work.session.Workplace.can_measure", lambda *_: False)
+    assert compare("mine.py", "--replicates", 3, "--dry-run") == 0
+    shown = capsys.readouterr()
+    assert re.search(r"12 runs, 12 to do, \d+ trials first; about .* \(without evaluation", shown.out.splitlines()[-1])
+    assert "measuring" not in shown.err
+    assert compare("mine.py", "--replicates", 3, "--dry-run", "--budget", "1h") == 0
+    assert "measuring" in capsys.readouterr().err, "a budget needs it"
+
+
+def test_a_budget_is_for_this_machine(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("compare", "mine.py", "--recipe", "tiny.toml", "--cluster", "slurm", "--budget", "1h", "--dry-run")
+    assert exit_code(*asked) == 2
+    assert "--budget is for this machine: on a cluster, give --replicates and --trials." in capsys.readouterr().err
 
 
 def test_data_that_the_recipe_does_not_read_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,6 +53,21 @@ def test_options_of_the_command_line_replace_those_of_the_file(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("options", "precision", "said"),
+    [
+        ({}, "fp32", []),
+        ({}, "bf16", ["--cluster-option gpus_per_node=8"]),
+        ({"gpus_per_node": 8}, "bf16", ["--cluster-option cpus_per_task=12"]),
+        ({"gpus_per_node": 8, "cpus_per_task": 12}, "bf16", []),
+    ],
+)
+def test_what_jobs_of_a_recipe_for_gpus_lack_is_said(options: dict[str, int], precision: str, said: list[str]) -> None:
+    setup = setup_of(1)
+    setup = setup.model_copy(update={"training": setup.training.model_copy(update={"precision": precision})})
+    assert [note.partition(": add ")[2] for note in ClusterOptions(**options).notes([setup])] == said
+
+
+@pytest.mark.parametrize(
     ("processes", "options", "layout"),
     [
         (1, {}, Layout(1, 1)),
