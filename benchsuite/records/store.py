@@ -38,17 +38,17 @@ class Store:
         """Everything in the folder, with the problems of files that are not valid."""
         return read_contents(self.folder)
 
-    def write(self, record: Record, ranks: bytes) -> Path:
-        """Store a run, ranks first. Its own folder goes."""
+    def write(self, record: Record, ranks: bytes, with_weights: bool = True) -> Path:
+        """Store a run, ranks first. Its own folder goes. Without weights these are kept already, or nowhere."""
         before = self._outdated(record)
         write_whole(self.folder / record.ranks.file, ranks, overwrite=False)
-        self._move_weights(record)
+        if with_weights:
+            self._move_weights(record)
         path = self.write_alone(record, overwrite=before is not None)
         if before and before.ranks != record.ranks:
             (self.folder / before.ranks.file).unlink(missing_ok=True)
         if before and before.weights and before.weights != record.weights:
             (self.folder / WEIGHTS / before.weights.file).unlink(missing_ok=True)
-        self._failure_file(record.run_id).unlink(missing_ok=True)
         self.discard_checkpoints(record.run_id)
         return path
 
@@ -57,6 +57,7 @@ class Store:
         path = self.folder / record_name(record)
         if overwrite or not is_stored(path):
             write_whole(path, laid_out(record.as_json()).encode(), overwrite=overwrite)
+        self._failure_file(record.run_id).unlink(missing_ok=True)
         return path
 
     def pack(self) -> int:
