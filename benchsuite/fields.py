@@ -104,8 +104,8 @@ def problem_in(details: Mapping[str, Any]) -> str:
 
 
 def _reason_in(details: Mapping[str, Any]) -> str:
-    """What a validator said: pydantic puts the kind of error before it."""
-    return str(details["msg"]).removeprefix("Value error, ")
+    """What a validator said, without a full stop: pydantic puts the kind of error before it."""
+    return str(details["msg"]).removeprefix("Value error, ").removesuffix(".")
 
 
 def _is_method(cls: type) -> bool:

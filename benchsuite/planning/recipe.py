@@ -140,9 +140,11 @@ class Recipe(Settings):
         named += [(f"variant {name}, protocols", own, {*self.protocols, *of_trials}) for name, own in changed]
         if self.tuning:
             named.append(("tuning, measure", self.tuning.measure.rpartition(".")[0], of_trials))
-        for where, name, protocols in named:
-            if name not in protocols:
-                raise ValueError(str(UnknownError("protocol", name, protocols, f"{where}: ")))
+        if unknown := [one for one in named if one[1] not in one[2]]:
+            (where, name, protocols), *others = unknown
+            also = ", ".join(f'{place} "{other}"' for place, other, _ in others)
+            hint = f" Neither do: {also}." * bool(others)
+            raise ValueError(str(UnknownError("protocol", name, protocols, f"{where}: ", hint)))
         return self
 
     def setup(self, backbone: str | None = None, variants: Sequence[str] = ()) -> Setup:

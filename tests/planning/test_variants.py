@@ -64,6 +64,16 @@ def test_what_speaks_of_a_protocol_names_one_that_is_there(where: str, settings:
         recipe(**settings)
 
 
+def test_all_names_of_protocols_that_are_not_there_are_told_at_once() -> None:
+    with pytest.raises(
+        ValueError, match=r'primary: protocol "a" does not exist .*Neither do: primary "b", variant c, p.* "a"\.'
+    ):
+        recipe(
+            primary={name: Primary(metric="t2i_r1", difference=0.01) for name in "ab"},
+            variants=variants(c={"protocols": {"a": {}}}),
+        )
+
+
 def test_what_a_scale_lacks_is_told_with_its_reason() -> None:
     plain = recipe(missing={"CC12M": "too large"})
     assert plain.lacks("RN50", "CC12M") == "too large"
