@@ -63,7 +63,8 @@ def _require_whole(folder: Path, contents: Contents) -> None:
 def _add(record: Record, theirs: Path, store: Store) -> None:
     """Ranks are missing of runs that come with benchsuite, weights where somebody deleted them."""
     ranks = theirs / record.ranks.file
-    if record.weights and (weights := theirs / WEIGHTS / record.weights.file).exists():
+    weights = theirs / WEIGHTS / record.weights.file if record.weights else None
+    if weights and weights.is_file() and not weights.is_symlink():
         kept = store.folder / WEIGHTS / weights.name
         with writing_to(kept.parent):
             kept.parent.mkdir(exist_ok=True)
