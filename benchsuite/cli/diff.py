@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Results, load_plugins
+from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Results, load_plugins, require_results
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.errors import UsageError
 from benchsuite.records.listing import find_run
 from benchsuite.records.method_version import stale
 from benchsuite.records.record_file import read_record
@@ -50,10 +49,7 @@ def diff_folders(a: Path, b: Path, as_json: bool) -> None:
     from benchsuite.verify.agreement import FolderDiff, as_data, lines
 
     for folder in (a, b):
-        if not folder.is_dir():
-            what = "is a file" if folder.exists() else "does not exist"
-            advice = "Give two results folders (one may be empty) or two runs."
-            raise UsageError(f"results folder {folder} {what}. {advice}")
+        require_results(folder, "Give two results folders (one may be empty) or two runs.")
     comparison = FolderDiff(ResultsFolder.read(a), ResultsFolder.read(b))
     say_json(as_data(comparison)) if as_json else say(*lines(comparison))
     if comparison.before.left_out or comparison.after.left_out or not comparison.agrees:

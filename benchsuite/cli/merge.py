@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import RESULTS, Plugins, Results, load_plugins
+from benchsuite.cli.shared.options import RESULTS, Plugins, Results, load_plugins, require_results
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 
@@ -24,8 +24,7 @@ def merge(
     from benchsuite.report.numbers import counted
 
     load_plugins(plugin)
-    if not theirs.is_dir():
-        raise UsageError(f"results folder {theirs} {'is a file' if theirs.exists() else 'does not exist'}.")
+    require_results(theirs, "Give the one to add, and the other with --results.")
     if theirs.resolve() == results.resolve():
         raise UsageError(f"{theirs} is --results itself. Name the folder to add, and the other one with --results.")
     done = merged(theirs, results)

@@ -39,11 +39,7 @@ def merge(theirs: Path, into: Path) -> Merged:
             require_rule(before.trials[recipe], content.rule, into / TRIALS / f"{recipe}.parquet")
     for name, file in files.items():
         store.keep(str(name), file)
-    trials = 0
-    for recipe, content in other.trials.items():
-        known = before.trials.get(recipe)
-        trials += len(content.joined(known).trials) - len(known.trials) if known else len(content.trials)
-        add_trials(into, content)
+    trials = sum(add_trials(into, content) for content in other.trials.values())
     stored = {
         one.run_id for one in other.records.values() if (own := before.records.get(one.run_id)) and knows(own, one)
     }
@@ -67,7 +63,7 @@ def _add(record: Record, theirs: Path, store: Store) -> None:
     if weights and weights.is_file() and not weights.is_symlink():
         kept = store.folder / WEIGHTS / weights.name
         with writing_to(kept.parent):
-            kept.parent.mkdir(exist_ok=True)
+            kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(weights, kept)
     if ranks.exists():
         store.write(record, ranks.read_bytes(), with_weights=False)

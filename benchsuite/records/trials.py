@@ -178,15 +178,19 @@ def _reason(error: Exception) -> str:
     return first_problem(error) if isinstance(error, ValidationError) else str(error) or type(error).__name__
 
 
-def add_trials(folder: Path, content: TrialsFile) -> None:
-    """Add trials to those of a results folder. Commands at the same time wait for each other; no trial is replaced."""
-    file = folder / TRIALS / f"{content.recipe}.parquet"
+def add_trials(folder: Path, content: TrialsFile) -> int:
+    """Add trials to those of a results folder, and say how many are new.
+
+    Commands at the same time wait for each other; no trial is replaced.
+    """
+    known, file = 0, folder / TRIALS / f"{content.recipe}.parquet"
     with locked(lock_of(file)):
         if file.exists():
             before = read_trials(file)
             require_rule(before, content.rule, file)
-            content = content.joined(before)
+            known, content = len(before.trials), content.joined(before)
         write_trials(file, content)
+    return len(content.trials) - known
 
 
 def require_rule(content: TrialsFile, rule: Mapping[str, Any], file: Path) -> None:

@@ -162,3 +162,10 @@ def parse_settings(texts: Sequence[str] | None) -> dict[str, str]:
             raise UsageError(f"--set {name} is given twice.")
         given[name] = value
     return given
+
+
+def require_results(folder: Path, advice: str) -> None:
+    """Refuse what is no results folder; an empty one has no results yet."""
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise UsageError(f"results folder {folder} {what}. {advice}")
