@@ -67,8 +67,8 @@ ANSWERS = {"doctor": {0, 1}, "diff": {0, 1}, "verify": {0, 1}, "claims": {0, 1}}
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the pages speak of: published and own results, weights, images, a plugin."""
-    folder = tmp_path_factory.mktemp("reader")
+    """A folder with what the pages speak of: published and own results, others' beside it, weights, images, a plugin."""
+    folder = tmp_path_factory.mktemp("reader") / "project"
     fill(
         folder / "results", any_record, {"InfoNCE": LOW, "TeMo": HIGH},
         scale="latents", regime="tuned",
@@ -88,7 +88,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if file.is_file() and not copy.exists() and file.name != "MANIFEST.json":
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-    shutil.copytree(folder / "runs", folder / "reproduced")
+    for copy in ("reproduced", "../theirs/runs", "../theirs/results"):
+        shutil.copytree(folder / "runs", folder / copy)
     for picture, animal in zip(sorted((folder / "photos").glob("*.png")), ("cat.jpg", "dog.png"), strict=False):
         shutil.copyfile(picture, folder / animal)
     (folder / "data" / "cifar10").mkdir(parents=True)
