@@ -50,8 +50,7 @@ NOT_RUN = {
     "benchsuite embed pairs": "downloads encoders; tests/cli/test_features_page.py runs it with small ones",
     "benchsuite embed scenes": "tests/cli/test_features_page.py",
     "benchsuite verify runs --rerun": "trains; tests/cli/test_verify_rerun.py",
-    "benchsuite verify ../theirs": "needs a pull request; tests/test_results_job.py",
-    "benchsuite diff results ../theirs": "needs a pull request; tests/test_results_job.py",
+    "benchsuite verify ../theirs/results --base": "needs a manifest; tests/test_results_job.py",
 }
 """What a line begins with, and why it is not run here."""
 TRAINS = ("run", "repro", "tune", "compare")
