@@ -27,7 +27,7 @@ OF_COLUMN = ("column", "measure", "measured_on", "unit")
 
 
 def as_csv(view: TableView, options: ExportOptions = DEFAULT) -> str:
-    """A line a cell; numbers in the column's unit, to twelve digits. Options say whose numbers, and which spread."""
+    """A line a cell; numbers in the column's unit, to eight digits. Options say whose numbers, and which spread."""
     spread = SPREAD_OF_CELL[options.spread] if options.spread else ("sd", "low", "high")
     theirs = ("published",) if options.show != "ours" else ()
     ours = ("mean", *spread, *OURS_OF_CELL) if options.show != "published" else ()
@@ -110,8 +110,8 @@ def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
 
 
 def _exact(value: float) -> float:
-    """Without the tail of a binary product: 26.475 for 26.474999999999998."""
-    return float(f"{value:.12g}")
+    """To as many digits as single precision can need, without the tail of a product: 26.475 for 26.474999999999998."""
+    return float(f"{value:.8g}")
 
 
 def table_lines(view: TableView) -> list[str]:

@@ -66,7 +66,7 @@ ANSWERS = {"doctor": {0, 1}, "diff": {0, 1}, "verify": {0, 1}, "claims": {0, 1}}
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the pages speak of: published and own results, others' beside it, weights, images, a plugin."""
+    """A folder with what the pages speak of: results, others' beside it, weights, images, a plugin."""
     folder = tmp_path_factory.mktemp("reader") / "project"
     fill(
         folder / "results", any_record, {"InfoNCE": LOW, "TeMo": HIGH},
