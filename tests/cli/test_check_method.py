@@ -85,6 +85,17 @@ def test_a_failure_is_told_once_with_its_checks_and_the_exit_code(
     assert shown[-1] == "1 of 2 methods failed: temo."
 
 
+@pytest.mark.parametrize(("others", "said"), [((), False), (("precision", "state"), True)])
+def test_what_is_not_finite_is_to_be_mended_first(
+    others: tuple[str, ...], said: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = {check: ("failed", f"nan in {check}") for check in ("finite", *others)}
+    report = Report((MethodReport("ts", "TS", outcomes(**failed)),))
+    monkeypatch.setattr(benchsuite.conformance, "check_methods", lambda names, with_cost: report)
+    assert run("ts") == 1
+    assert ("Mend finite first" in capsys.readouterr().out) == said
+
+
 def test_all_is_the_registry_and_json_is_the_report(checked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--all", "--json") == 1
     found = json.loads(capsys.readouterr().out)
