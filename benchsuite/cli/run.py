@@ -104,8 +104,8 @@ def run(
     if (factor := record.setup.temperature_factor) != 1:
         say(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
     say(*result_lines(record.results))
-    file = next(each.file for each in contents.files if each.record and each.record.run_id == record.run_id)
-    say(f"record: {file.resolve()}")
+    file = next(each for each in contents.files if each.record and each.record.run_id == record.run_id)
+    say(f"record: {(file.pack or file.file).resolve()}")
     if as_json:
         say_json({
             "run_id": record.run_id,

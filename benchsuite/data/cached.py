@@ -16,18 +16,19 @@ Columns = Mapping[str, Column]
 """A split of a data set by column: numbers, or lists of texts."""
 
 
-def made_once(place: Path, make: Callable[[Path], object]) -> Path:
-    """`place`, a file or a folder, made if it is not there yet.
+def made_once(place: Path, make: Callable[[Path], object], holds: Callable[[Path], bool] = Path.exists) -> Path:
+    """`place`, a file or a folder, made if it is not there yet, or no longer holds.
 
     `make` writes to a draft beside it, which takes its name when all is written. So a process that is killed leaves no
     half of one, and its draft goes when the next one starts. Of two processes the second waits for the first.
     """
-    if place.exists():
+    if holds(place):
         return place
     draft = place.with_name(f".partial-{place.name}")
     lock = locked(place.with_name(f"{place.name}.lock"), FOR_EVER)
     with writing_to(place.parent, *CACHE, OF_WRITING), lock:
-        if not place.exists():
+        if not holds(place):
+            remove(place)
             remove(draft)
             try:
                 make(draft)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchsuite.errors import UsageError
-from benchsuite.files import writing_to
+from benchsuite.files import drafted, put, writing_to
 from benchsuite.records.contents import Contents, read_contents
 from benchsuite.records.names import TRIALS, WEIGHTS
 from benchsuite.records.schema import Record, knows
@@ -64,7 +64,9 @@ def _add(record: Record, theirs: Path, store: Store) -> None:
         kept = store.folder / WEIGHTS / weights.name
         with writing_to(kept.parent):
             kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(weights, kept)
+            with drafted(kept) as draft:
+                shutil.copy2(weights, draft)
+                put(draft, kept)
     if ranks.exists():
         store.write(record, ranks.read_bytes(), with_weights=False)
     else:

@@ -63,6 +63,7 @@ class Store:
     def pack(self) -> int:
         """Pack the records that are files, by recipe, in the place of packed ones of the same runs: how many."""
         files = [file for file in json_files(self.folder) if file.exists() and run_of(file.name)]
+        times = {file: file.stat().st_mtime_ns for file in files}
         found = (one for file in files if (one := read_record_file(file)))
         read = {one.file: one.record for one in map(named_rightly, found) if not one.problems}
         records = {file: record for file, record in read.items() if record}
@@ -78,7 +79,8 @@ class Store:
                 if lines != before:
                     write_whole(file, pack(line for _, line in sorted(lines.items())))
         for file in records:
-            file.unlink()
+            if file.stat().st_mtime_ns == times[file]:  # a newer one, of a second search, stays and counts
+                file.unlink()
         return len(records)
 
     def _outdated(self, record: Record) -> Record | None:

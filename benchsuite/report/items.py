@@ -179,9 +179,15 @@ def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:
     for claim in (claim for claim in view.claims if claim.headline):
         ours, theirs = (view.cell(key, claim.column.key) for key in (claim.row, claim.reference))
         recall = RECALL.fullmatch((ours.measure or "").rpartition(".")[2]) if ours and theirs else None
-        if ours and theirs and recall and any(map(describing, ours.records.values())):
+        if ours and theirs and recall and any(map(describing, ours.records.values())) and not _elsewhere(ours):
             found.append((claim, ours, theirs))
     return found
+
+
+def _elsewhere(cell: Cell) -> bool:
+    """Whether a cell is measured on data of its protocol's own, not on those that the run was trained for."""
+    protocol = (cell.measure or "").rpartition(".")[0]
+    return any(record.setup.protocols[protocol].data for record in cell.records.values())
 
 
 def values(leaderboard: Leaderboard, views: Sequence[TableView]) -> Mapping[str, Any]:

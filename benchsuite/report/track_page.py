@@ -58,7 +58,8 @@ def values(leaderboard: Leaderboard, scale: str, views: Sequence[TableView]) -> 
 
 def _items(record: Record) -> Sequence[tuple[Shown, Sequence[str]]]:
     """The first test items of a run that can be told: what each shows, and its captions in all splits that have it."""
-    splits = dict.fromkeys(str(one.options.get("split", "")) for one in record.setup.protocols.values())
+    own = (one.options for one in record.setup.protocols.values() if one.data is None)
+    splits = dict.fromkeys(str(options["split"]) for options in own if "split" in options)
     told = [found[:SHOWN] for split in splits if (found := in_words(record, split))]
     shown = [item for item, _ in told[0]] if told else []
     captions = [[caption for _, caption in found] for found in told if [item for item, _ in found] == shown]

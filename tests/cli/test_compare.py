@@ -14,6 +14,7 @@ from benchsuite.cli.compare import Question
 from benchsuite.cli.shared.training_options import TrainingOptions
 from benchsuite.records import shipped
 from benchsuite.records.contents import read_contents
+from benchsuite.records.store import Store
 
 MINE = """
     from benchsuite import Method, register_method
@@ -141,6 +142,10 @@ def test_a_run_that_is_stored_says_so_and_whether_its_method_has_changed_since(
     assert "not trained again" not in first
     assert "stored before, not trained again" in again
     assert "has changed" not in again
+    Store(Path("runs")).pack()
+    assert exit_code(*command) == 0
+    shown = re.findall("^record: (.*)$", capsys.readouterr().out, re.M)
+    assert [Path(file).is_file() for file in shown] == [True], "that of its pack"
     assert "note: mine.py has changed since a run of it was stored" in edited
 
 

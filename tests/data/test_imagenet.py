@@ -82,6 +82,10 @@ def empty_class(folder: Path) -> None:
     (folder / "train" / WNIDS[2]).mkdir()
 
 
+def validation_too(folder: Path) -> None:
+    (folder / "validation").mkdir()
+
+
 def foreign_list(folder: Path) -> None:
     (folder / "lt.txt").write_text("train/n00000001/a.JPEG 0\n")
 
@@ -91,6 +95,7 @@ def foreign_list(folder: Path) -> None:
     [
         (nothing, {"train_list": "none.txt"}, r"none\.txt: no such file"),
         (without_val_class, {}, f"val/{WNIDS[1]}: no such folder"),
+        (validation_too, {}, "both validation and val are validation; keep one"),
         (empty_class, {}, f"split train: class {WNIDS[2]} has no image"),
         (foreign_list, {"train_list": "lt.txt"}, r"lt\.txt: train/n00000001/a.JPEG is of none of the 4 classes"),
     ],

@@ -61,6 +61,17 @@ def test_flickr30k_may_be_a_file_a_split(tmp_path: Path) -> None:
     assert list(data.split("test").captions) == [["one", "two"]] * 2
 
 
+def test_restval_is_added_to_train_and_two_files_of_another_split_are_refused(tmp_path: Path) -> None:
+    write_pictures(tmp_path / "images", ["a.jpg", "b.jpg", "c.jpg"])
+    for name, pictures in (("train", "ab"), ("restval", "c"), ("val", "a")):
+        (tmp_path / f"{name}.json").write_text(json.dumps({f"{one}.jpg": [one] for one in pictures}))
+    data = create_dataset("flickr30k", folder=str(tmp_path))
+    assert list(data.split("train").captions) == [["a"], ["b"], ["c"]]
+    (tmp_path / "validation.json").write_text("{}")
+    with pytest.raises(UsageError, match=r"both validation\.json and val\.json are validation; keep one"):
+        create_dataset("flickr30k", folder=str(tmp_path)).manifest()
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -68,6 +79,10 @@ def test_flickr30k_may_be_a_file_a_split(tmp_path: Path) -> None:
         ("[]", "dataset_coco.json: not Karpathy's format"),
         ({"images": [{"filename": "a.jpg"}]}, "not Karpathy's format"),
         ({"images": [{"filename": "a.jpg", "split": "test", "sentences": []}]}, "a.jpg of split test has no caption"),
+        (
+            {"images": [{"filename": "a.jpg", "split": "test", "sentences": [{"raw": None}]}]},
+            "a.jpg of split test has no caption",
+        ),
         ({"images": []}, "coco: .* must hold dataset_coco.json"),
     ],
 )

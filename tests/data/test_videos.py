@@ -165,6 +165,8 @@ def test_labels_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:
     [
         ("something-something-v2-labels.json", "{}", "there must be id, label and template of a known class"),
         ("something-something-v2-train.json", "{", "train.json: not valid JSON"),
+        ("something-something-v2-train.json", '[{"label": "a"}]', "there must be id, label and template"),
+        ("lt/val.csv", "1 0\n", r"both val\.txt and val\.csv are validation; keep one"),
         ("lt/train.txt", "9 0\n", 'train.txt: video "9" is in neither of the official files'),
     ],
 )

@@ -2,7 +2,8 @@
 
 import json
 import lzma
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from support.made_records import MakeRecord
 
 from benchsuite.errors import UsageError
 from benchsuite.records.contents import read_contents
-from benchsuite.records.listing import PACKS, find_run, json_files
-from benchsuite.records.names import files_like
+from benchsuite.records.listing import PACKS, find_run, json_files, pack
+from benchsuite.records.names import files_like, record_name
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import TunedBy
 from benchsuite.records.store import Store
@@ -27,8 +28,8 @@ def listed(sound_folder: Callable[[int], Path]) -> Path:
     return folder
 
 
-def lines(pack: Path) -> list[bytes]:
-    return lzma.decompress(pack.read_bytes()).splitlines()
+def lines(file: Path) -> list[bytes]:
+    return lzma.decompress(file.read_bytes()).splitlines()
 
 
 def test_packing_changes_nothing_of_a_folder(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,6 +72,22 @@ def test_a_packed_record_is_kept_unless_another_search_found_its_run(tmp_path: P
     assert store.pack() == 0
     assert store.read().records == {more.run_id: more}
     assert len(lines(files_like(tmp_path, PACKS)[0])) == 1
+
+
+def test_a_record_that_another_process_replaces_meanwhile_stays(
+    listed: Path, make_sound: MakeRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = Store(listed).read().records
+    file = listed / record_name(next(iter(records.values())))
+
+    def replaced(content: Iterable[bytes]) -> bytes:
+        os.utime(file, ns=(0, 0))
+        return pack(content)
+
+    monkeypatch.setattr("benchsuite.records.store.pack", replaced)
+    Store(listed).pack()
+    assert file.exists()
+    assert Store(listed).read().records == records
 
 
 def test_packing_again_adds_and_keeps(listed: Path, tmp_path: Path, make_sound: MakeRecord) -> None:

@@ -25,6 +25,7 @@ from benchsuite.report.links import Links
 from benchsuite.report.pages import all_pages
 from benchsuite.report.render import render
 from benchsuite.report.site import write_site
+from benchsuite.setup import Data
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 RANKS = {"ours": (1, 1, 3, 9, 1), "old": (1, 4, 2, 1, 20)}
@@ -43,14 +44,15 @@ KNOWN = [
 def board(make_record: MakeRecord, tmp_path: Path) -> Callable[..., Leaderboard]:
     """Of two rows with two seeds on the emoji, ranks beside the records."""
 
-    def make(digest: str = EMOJI.manifest().digest, nearest: bool = False) -> Leaderboard:
+    def make(digest: str = EMOJI.manifest().digest, nearest: bool = False, **protocol: Any) -> Leaderboard:
         rows, files = [], []
         for row in claimed.TWO:
             runs = {}
             for seed in (0, 1):
                 record = make_record(seed)[0]
                 data = record.setup.data.model_copy(update={"name": "emoji-features", "options": {}, "digest": digest})
-                setup = record.setup.model_copy(update={"data": data})
+                retrieval = record.setup.protocols["retrieval"].model_copy(update=protocol)
+                setup = record.setup.model_copy(update={"data": data, "protocols": {"retrieval": retrieval}})
                 ranks = np.full(1600, 50)
                 ranks[:5] = RANKS[row["label"]]
                 wrong = [("retrieval.i2t_nearest", 1 + (np.arange(1600) + WRONG[row["label"]]) % 1600)] * nearest
@@ -85,6 +87,15 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
     assert second == [(*KNOWN[3], ("9", None), ("1", None))]
     asked = replace(single, images_ask=False).alone[1]
     assert asked == [(*reversed(KNOWN[3]), ("9", None), ("1", None))], "a caption asks"
+
+
+def test_queries_of_other_data_than_a_run_was_trained_for_are_not_told_as_its_own(
+    board: Callable[..., Leaderboard],
+) -> None:
+    other = Data(name="icons-features", options={})
+    made = board(data=other, options={"split": "of-icons"})
+    assert "items/p-t-small" not in pages(made)
+    assert "tracks/small" in pages(made), "a split that the run's data lack"
 
 
 def test_seeds_whose_runs_may_not_be_paired_are_left_out(board: Callable[..., Leaderboard]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,16 @@ def require_file(path: Path, layout: str) -> Path:
     if not path.is_file():
         raise UsageError(f"{path}: no such file. The folder must hold {layout}.")
     return path
+
+
+def one_each(places: Iterable[tuple[str, Path]]) -> dict[str, Path]:
+    """The place of each split, or an error where two places that are there have one."""
+    found: dict[str, Path] = {}
+    for split, place in places:
+        if split in found:
+            raise UsageError(f"{place.parent}: both {found[split].name} and {place.name} are {split}; keep one.")
+        found[split] = place
+    return found
 
 
 def read_text(path: Path, encoding: str = "utf-8", lines: bool = True) -> str:

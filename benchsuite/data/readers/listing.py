@@ -22,7 +22,7 @@ from benchsuite.data.readers.images import Fit
 from benchsuite.data.readers.index import FACTS, Ids, Index, Item, write
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count
-from benchsuite.files import reason_of, remove, require_regular
+from benchsuite.files import reason_of, require_regular
 from benchsuite.paths import cache
 
 VERSION = 2
@@ -77,12 +77,7 @@ class Indexed(PairDataset):
 
     @cached_property
     def _index(self) -> Path:
-        place = made_once(cache() / "index" / self._key, self._write)
-        facts = facts_of(place)
-        if _stamp_of(map(Path, facts["watched"])) != facts["stamp"]:
-            remove(place)
-            made_once(place, self._write)
-        return place
+        return made_once(cache() / "index" / self._key, self._write, _is_current)
 
     def _write(self, draft: Path) -> None:
         facts = self._make(draft)
@@ -140,6 +135,14 @@ def facts_of(index: Path) -> dict[str, Any]:
     """What is said of an index beside it."""
     facts: dict[str, Any] = json.loads((index / FACTS).read_text("utf-8"))
     return facts
+
+
+def _is_current(index: Path) -> bool:
+    """Whether an index is there, and the files that it watches are as they were."""
+    if not index.exists():
+        return False
+    facts = facts_of(index)
+    return bool(_stamp_of(map(Path, facts["watched"])) == facts["stamp"])
 
 
 def _stamp_of(files: Iterable[Path]) -> str:

@@ -63,7 +63,7 @@ def read_csv(file: Path, fields: Sequence[str], rows_are: str = "rows") -> list[
 
 def whole_number(where: str, field: str, row: Mapping[str, str]) -> int:
     """A cell that is a class or a count."""
-    if not row[field].strip().isdigit():
+    if not row[field].strip().isdecimal():
         raise UsageError(f'{where}: {field} "{row[field]}" is not a whole number.')
     return int(row[field])
 

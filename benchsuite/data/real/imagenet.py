@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from benchsuite.data.prompts import SMALL
-from benchsuite.data.readers.files import read_text, require_file
+from benchsuite.data.readers.files import one_each, read_text, require_file
 from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.listing import Listed, listed
 from benchsuite.errors import UsageError
@@ -89,7 +89,8 @@ class ImageNet1k(Listed):
 
     @cached_property
     def _folders(self) -> Mapping[str, Path]:
-        return {split: self._root / name for name, split in SPLITS.items() if (self._root / name).is_dir()}
+        folders = ((split, self._root / name) for name, split in SPLITS.items())
+        return one_each((split, folder) for split, folder in folders if folder.is_dir())
 
     @cached_property
     def _class_ids(self) -> list[str]:

@@ -5,10 +5,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from benchsuite.data.readers.files import read_json
+from benchsuite.data.readers.files import one_each, read_json
 from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.listing import Listed, base_folder, listed
 from benchsuite.errors import UsageError
+from benchsuite.grouping import by_key
 from benchsuite.registry import register_dataset
 
 SPLITS = {"train": "train", "restval": "train", "validation": "validation", "val": "validation", "test": "test"}
@@ -30,7 +31,7 @@ class Karpathy(Listed):
 
     def _list(self, split: str) -> Iterator[Item]:
         images = self._images[split]
-        if uncaptioned := [name for name, texts in images if not texts or not all(text.strip() for text in texts)]:
+        if uncaptioned := [name for name, texts in images if not texts or not all(map(_is_caption, texts))]:
             raise UsageError(
                 f"{self._files[0].parent}: {uncaptioned[0]} of split {split} has no caption, or an empty one."
             )
@@ -42,13 +43,15 @@ class Karpathy(Listed):
     def _files(self) -> list[Path]:
         whole = self._root / self._file
         files = [whole] if whole.is_file() else [self._root / f"{name}.json" for name in SPLITS]
-        return [file for file in files if file.is_file()]
+        there = [file for file in files if file.is_file()]
+        one_each((SPLITS[file.stem], file) for file in there if file != whole and file.stem != "restval")
+        return there
 
     @cached_property
     def _images(self) -> Mapping[str, list[CaptionedImage]]:
         if [file.name for file in self._files] == [self._file]:
             return _read_one_file(self._files[0])
-        return {SPLITS[file.stem]: _read_split(file) for file in self._files}
+        return by_key((SPLITS[file.stem], image) for file in self._files for image in _read_split(file))
 
 
 @register_dataset("coco", title="MSCOCO captions", license="captions CC BY 4.0, images various", download=True)
@@ -95,4 +98,11 @@ def _read_split(file: Path) -> list[CaptionedImage]:
     content = read_json(file)
     if not (isinstance(content, dict) and all(isinstance(captions, list) for captions in content.values())):
         raise UsageError(f"{file}: not a mapping of image names to lists of captions.")
-    return [(name, [str(text) for text in texts if not text.endswith(name)]) for name, texts in content.items()]
+    return [
+        (name, [text for text in texts if not (isinstance(text, str) and text.endswith(name))])
+        for name, texts in content.items()
+    ]
+
+
+def _is_caption(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())

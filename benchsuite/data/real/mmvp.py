@@ -45,7 +45,7 @@ def read_questions(file: Path) -> list[list[str]]:
     """The cells of Questions.csv, checked to be pairs in equal groups."""
     rows = [[row[column].strip() for column in COLUMNS] for row in read_csv(file, COLUMNS, "questions")]
     for line, (number, _, statement) in enumerate(rows, start=2):
-        if not number.isdigit() or not statement:
+        if not number.isdecimal() or not statement:
             raise UsageError(f"{file}, line {line}: there must be a number as Question ID, and a Statement.")
     numbers = [int(number) for number, *_ in rows]
     for first, second in zip(numbers[::2], numbers[1::2], strict=False):

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from benchsuite.data.readers.files import read_json, read_text, require_file
+from benchsuite.data.readers.files import one_each, read_json, read_text, require_file
 from benchsuite.data.readers.index import Ids, Item
 from benchsuite.data.readers.listing import Listed, listed
 from benchsuite.data.readers.tables import read_csv, whole_number, whole_numbers
@@ -163,39 +163,35 @@ class SomethingSomething(Videos):
         files = [self._json(split) for split in (*OFFICIAL, "labels")]
         if not self.lists:
             return dict.fromkeys(OFFICIAL, files)
-        places = {
-            self._root / self.lists / f"{name}{kind}": split for name, split in LISTED.items() for kind in LIST_ENDS
-        }
-        return {split: [*files, file] for file, split in places.items() if file.is_file()}
+        folder = self._root / self.lists
+        places = ((split, folder / f"{name}{kind}") for name, split in LISTED.items() for kind in LIST_ENDS)
+        listed = one_each((split, file) for split, file in places if file.is_file())
+        return {split: [*files, file] for split, file in listed.items()}
 
     def _clips(self, split: str) -> Iterator[Clip]:
         if self.lists:
             file = self._chosen[split][-1]
             words = [line.replace(",", " ").split() for line in read_text(file).splitlines()]
             ids = [Path(line[0]).stem for line in words if line]
-            if unknown := next((id_ for id_ in ids if id_ not in self._videos), None):
+            videos = {id_: clip for clips in self._official.values() for id_, clip in clips.items()}
+            if unknown := next((id_ for id_ in ids if id_ not in videos), None):
                 raise UsageError(f'{file}: video "{unknown}" is in neither of the official files of labels.')
+            yield from map(videos.__getitem__, ids)
         else:
-            ids = [str(row["id"]) for row in read_json(self._json(split))]
-        for id_ in ids:
-            caption, label = self._videos[id_]
-            yield Clip(id_, caption, {"class": label})
+            yield from self._official[split].values()
 
     @cached_property
-    def _videos(self) -> dict[str, tuple[str, int]]:
-        """Caption and class by id."""
-        videos = {}
-        for split in OFFICIAL:
-            file = self._json(split)
-            for row in read_json(file):
-                try:
-                    name = row["template"].replace("[", "").replace("]", "")
-                    videos[str(row["id"])] = row["label"], self._classes[name]
-                except (KeyError, TypeError, AttributeError) as error:
-                    raise UsageError(
-                        f"{file}: {row}: there must be id, label and template of a known class."
-                    ) from error
-        return videos
+    def _official(self) -> dict[str, dict[str, Clip]]:
+        """By official split, the clips by id."""
+        return {split: dict(self._in(self._json(split))) for split in OFFICIAL}
+
+    def _in(self, file: Path) -> Iterator[tuple[str, Clip]]:
+        for row in read_json(file):
+            try:
+                name = row["template"].replace("[", "").replace("]", "")
+                yield str(row["id"]), Clip(str(row["id"]), row["label"], {"class": self._classes[name]})
+            except (KeyError, TypeError, AttributeError) as error:
+                raise UsageError(f"{file}: {row}: there must be id, label and template of a known class.") from error
 
     @cached_property
     def _classes(self) -> dict[str, int]:
