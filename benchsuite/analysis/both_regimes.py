@@ -86,12 +86,18 @@ class InBothRegimes:
         )
 
     @property
+    def change_p(self) -> float | None:
+        """That of the change, after Bonferroni's correction for the family."""
+        p, family = self.change.p, self.tuned.verdict.family
+        return None if p is None or family is None else min(p * family.size, 1.0)
+
+    @property
     def gone(self) -> bool:
-        """Whether the difference is significantly smaller as tuned, with Bonferroni's correction for the family."""
-        change, gain, family = self.change, self.printed.gain, self.tuned.verdict.family
-        if gain is None or family is None or change.difference is None or change.p is None or change.too_small:
+        """Whether the difference is significantly smaller as tuned."""
+        change, gain, p = self.change, self.printed.gain, self.change_p
+        if gain is None or change.difference is None or p is None or change.too_small:
             return False
-        return change.p * family.size <= ALPHA and (change.difference < 0) == (gain > 0)
+        return p <= ALPHA and (change.difference < 0) == (gain > 0)
 
     @property
     def missed(self) -> bool:

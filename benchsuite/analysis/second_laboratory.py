@@ -10,6 +10,7 @@ from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
 from benchsuite.analysis.stats import ALPHA, Paired, power
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
+from benchsuite.grouping import by_key
 from benchsuite.records.requests import REGIMES
 
 Answer = Literal["agrees", "open", "contradicts", "not run"]
@@ -106,6 +107,13 @@ def _changes(first: Sequence[TableView], second: Sequence[TableView]) -> Iterato
 
 def _asked(both: InBothRegimes) -> Hashable:
     return both.tuned.claim.table, both.tuned.claim.name, both.tuned.scale
+
+
+def at_scales(again: Sequence[Again]) -> list[tuple[str, int, int]]:
+    """By scale, how many agree, of how many that were asked there."""
+    by_scale = by_key((one.first.scale, one) for one in again)
+    counts = ((scale, *agreement(asked)[:2]) for scale, asked in by_scale.items())
+    return [each for each in counts if each[-1]]
 
 
 def agreement(again: Sequence[Again]) -> tuple[int, int, float]:

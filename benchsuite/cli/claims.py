@@ -92,6 +92,7 @@ def claims(
                         "printed": claim_as_json(one.printed),
                         "tuned": claim_as_json(one.tuned),
                         "tuned_less_printed": _ends(one.change),
+                        "tuned_less_printed_p": one.change_p,
                         "printed_less_reference_tuned": _ends(one.across),
                     }
                     for one in both

@@ -237,11 +237,10 @@ class Headlines:
         return Counter(outcome for _, outcome in self.answers)
 
     @property
-    def missed(self) -> int:
-        """In how many of those where no gain was seen one as large as published could well be missed."""
-        return sum(
-            bool(line.both and line.both.missed) for one in self.fates for _, line in chain(*one.by_outcome.values())
-        )
+    def undecided(self) -> int:
+        """How many of those where no gain was seen are undecided in both regimes."""
+        lines = (pair for one in self.fates for pair in one.by_outcome.get("no gain seen", ()))
+        return sum(all(line.judged.verdict.kind == "undecided" for line in pair) for pair in lines)
 
     @property
     def place(self) -> tuple[bool, int]:

@@ -74,6 +74,7 @@ def test_that_a_gain_is_gone_is_corrected_for_the_family(make_record: MakeRecord
     (both,) = in_both_regimes(views)
     assert (both.printed.verdict.kind, both.tuned.verdict.kind) == ("reproduced", "undecided")
     assert both.change.p == pytest.approx(0.0023, abs=0.0001)
+    assert both.change_p == pytest.approx(0.0023 * claims, rel=0.05)
     assert both.outcome == outcome
 
 
