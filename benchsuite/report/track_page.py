@@ -76,7 +76,7 @@ def _deviations(board: Board, found: Sequence[Against]) -> Iterator[Deviation]:
         of_task = [one for one in found if one.task is task and one.interest is not None]
         rows = [sd for row in board.rows if (sd := row.cell(task).sd) is not None]
         differences = [one.pair.sd for one in of_task if one.pair.sd is not None]
-        if rows and differences:
+        if rows and any(differences):  # of untrained towers there are none
             yield Deviation(board, task, _spread(rows), _spread(differences), of_task[0].interest or 0.0)
 
 
