@@ -1,15 +1,11 @@
 """`benchsuite check-method`: does a method keep the contract?"""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import AsJson
+from benchsuite.cli.shared.options import AsJson, methods_asked_for
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.errors import UsageError
-from benchsuite.registry import load_plugin, methods
 
 if TYPE_CHECKING:
     from benchsuite.conformance import MethodReport, Report
@@ -35,30 +31,6 @@ def check_method(
     say_json(report.as_json()) if as_json else say(*lines(report))
     if not report.passed:
         raise typer.Exit(1)
-
-
-def methods_asked_for(subjects: Sequence[str], everything: bool = False) -> list[str]:
-    """Names of the methods that names and files stand for, each once."""
-    names: list[str] = []
-    for subject in subjects:
-        if not is_file(subject):
-            names.append(methods.card(subject).name)
-            continue
-        load_plugin(file := Path(subject))
-        own = [name for name, card in methods.cards().items() if Path(card.file).resolve() == file.resolve()]
-        if not own:
-            raise UsageError(f"{file} registers no method; it needs a class under @register_method(...).")
-        names += own
-    if everything:
-        names += methods
-    if not names:
-        raise UsageError("which method? Give a name, a file that registers one, or --all.")
-    return list(dict.fromkeys(names))
-
-
-def is_file(subject: str) -> bool:
-    """Whether a file is meant, not a method's name."""
-    return subject not in methods and (subject.endswith(".py") or Path(subject).exists())
 
 
 def lines(report: "Report") -> list[str]:

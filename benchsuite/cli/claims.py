@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from benchsuite.cli.shared.claims_told import beside, both_line, claim_as_json, gains_of
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError, require_known
@@ -174,22 +175,8 @@ def claim_line(judged: "JudgedClaim") -> str:
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
     added = " (headline)" * claim.headline + " (added row)" * claim.added
-    said = _beside(judged.idle, judged.remark)
+    said = beside(judged.idle, judged.remark)
     return f"{where}: {claim.name}{added}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}{said}"
-
-
-def _beside(*texts: str) -> str:
-    """What is to be known beside a verdict, where there is anything."""
-    return "".join(f" [{text}]" for text in texts if text)
-
-
-def both_line(both: "InBothRegimes") -> str:
-    """What became of a headline claim's gain, with the difference in each regime."""
-    claim = both.tuned.claim
-    where = f"{claim.table} at scale {both.tuned.scale}"
-    published = "" if claim.published is None else f"published by {claim.published:g}, "
-    said = f"{published}{_gains(both)}{_beside(both.idle, both.tuned.remark)}"
-    return f"{where}: {claim.name}: {both.outcome} ({both.meaning}): {said}"
 
 
 def outcome_lines(both: "Sequence[InBothRegimes]") -> Iterator[str]:
@@ -223,16 +210,8 @@ def at_scale(found: "InBothRegimes | JudgedClaim") -> str:
     from benchsuite.report.numbers import paired
 
     if isinstance(found, InBothRegimes):
-        return f"{found.tuned.scale} {found.outcome} ({_gains(found)})"
+        return f"{found.tuned.scale} {found.outcome} ({gains_of(found)})"
     return f"{found.scale} {found.verdict.kind} ({paired(found.gains, found.claim.column.unit)})"
-
-
-def _gains(both: "InBothRegimes") -> str:
-    from benchsuite.report.numbers import paired
-
-    printed, tuned = (paired(one.gains, one.claim.column.unit) for one in (both.printed, both.tuned))
-    across = paired(both.across, both.tuned.claim.column.unit)
-    return f"as printed {printed}, tuned {tuned}; as printed less the baseline tuned {across}"
 
 
 def _ends(pair: "Paired | None") -> list[float | None] | None:
@@ -245,41 +224,3 @@ def agreement_line(found: "TrackAgreement") -> str:
     tau = f"Kendall's tau {found.tau:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
     where = f"order on {found.first} and {found.second}, {found.towers}, {found.measure}, {found.regime}"
     return f"{where}: {tau} over {len(found.methods)} configurations"
-
-
-def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
-    """Plain data."""
-    claim, verdict = judged.claim, judged.verdict
-    paired = verdict.paired
-    return {
-        "table": claim.table,
-        "scale": judged.scale or None,
-        "remark": judged.remark,
-        "idle_reference": judged.idle,
-        "regime": judged.regime,
-        "row": "/".join(filter(None, claim.row)),
-        "reference": "/".join(filter(None, claim.reference)),
-        "column": claim.column.key,
-        "headline": claim.headline,
-        "added": claim.added,
-        "stand_in": judged.stand_in or None,
-        "published_difference": claim.published,
-        "description": claim.statement or None,
-        "locator": claim.locator or None,
-        "stated_difference": claim.by,
-        "note": claim.note or None,
-        "verdict": verdict.kind,
-        "reason": verdict.reason,
-        "gain": judged.gain,
-        "difference": paired and paired.difference,
-        "interval": [paired.low, paired.high] if paired else None,
-        "seeds": list(paired.seeds) if paired else [],
-        "p_adjusted": verdict.p_adjusted,
-        "false_discovery_rate": verdict.false_discovery_rate,
-        "family": verdict.family and verdict.family.name,
-        "family_size": verdict.family and verdict.family.size,
-        "confirmable_difference": verdict.confirmable,
-        "power_for_published": verdict.power,
-        "seeds_for_interest": verdict.seeds_for_interest,
-        "fields": list(verdict.fields),
-    }

@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from benchsuite.cli.check_method import is_file, methods_asked_for
-from benchsuite.cli.shared.options import REPORTS, AsJson, AskedRegimes, Replicates, TrialCount, parse_seeds
+from benchsuite.cli.shared.claims_told import claim_as_json
+from benchsuite.cli.shared.measuring import do_tables, require_none_shipped
+from benchsuite.cli.shared.options import (
+    REPORTS,
+    AsJson,
+    AskedRegimes,
+    Replicates,
+    TrialCount,
+    is_file,
+    methods_asked_for,
+    parse_seeds,
+)
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher, with_groups
 from benchsuite.errors import UsageError
@@ -83,7 +93,6 @@ def compare(
     its own split, initial weights and batches, and searches the hyper-parameters of every method alike: as printed (the
     learning rate alone) and tuned. After an interruption, the same command continues.
     """
-    from benchsuite.cli.repro import do_tables, require_none_shipped
     from benchsuite.execution.preflight import require_ready
     from benchsuite.planning.plan import plan_tables
     from benchsuite.planning.recipe import recipe_name
@@ -298,7 +307,6 @@ def summary(
 def show(asked: Question, session: "Session", report: Path, as_json: bool) -> None:
     """The answer; then where the page, the figure and the records are, and the rows for a paper."""
     from benchsuite.analysis.results import ResultsFolder
-    from benchsuite.cli.claims import claim_as_json
     from benchsuite.records.requests import REGIMES
     from benchsuite.report.answer import answer_lines, first_runs, latex_rows, run_lines
     from benchsuite.report.export import as_json as export_json

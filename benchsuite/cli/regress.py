@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.check_method import methods_asked_for
-from benchsuite.cli.shared.options import AsJson, Plugins, load_plugins
+from benchsuite.cli.shared.options import AsJson, Plugins, load_plugins, methods_asked_for
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable, write_named

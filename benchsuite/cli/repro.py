@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchsuite.cli.shared.claims_told import both_line
+from benchsuite.cli.shared.measuring import do_tables, require_none_shipped
 from benchsuite.cli.shared.options import (
     REPORTS,
     AsJson,
@@ -35,14 +37,9 @@ from benchsuite.files import require_writable
 
 if TYPE_CHECKING:
     from benchsuite.analysis.table_view import TableView
-    from benchsuite.execution.events import Failed
-    from benchsuite.planning.plan import Plan
-    from benchsuite.records.contents import Contents
     from benchsuite.records.requests import TableRequest
     from benchsuite.records.schema import Record
     from benchsuite.records.trials import Trial
-    from benchsuite.work.session import Session
-    from benchsuite.work.tables import TableWork
 
 
 @with_groups
@@ -197,7 +194,6 @@ def verdict_lines(views: "Sequence[TableView]") -> Iterator[str]:
     """What became of a table's headline claims, as far as their rows were selected, and of those of added rows."""
     from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_added, judged_claims
-    from benchsuite.cli.claims import both_line
     from benchsuite.records.requests import REGIMES
     from benchsuite.report.answer import answer
 
@@ -206,47 +202,3 @@ def verdict_lines(views: "Sequence[TableView]") -> Iterator[str]:
     for one in (*alone, *(one for view in views for one in judged_added(view))):
         if one.claim.headline and one.regime and one.verdict.kind != "not selected":
             yield f"{one.claim.name}, {REGIMES[one.regime]}: {answer(one)}"
-
-
-def require_none_shipped(option: str, contents: "Contents", results: Path) -> None:
-    """Refuse a folder whose runs or trials would be taken for those that are to be measured here."""
-    from benchsuite.records.shipped import shipped_digests, shipped_trials
-
-    theirs = {recipe: shipped_trials(recipe) for recipe in contents.trials}
-    moments = {(one.run_id, one.created) for file in theirs.values() for one in (file.trials if file else ())}
-    trials = (trial for file in contents.trials.values() for trial in file.trials)
-    if any(record.digest in shipped_digests() for record in contents.records.values()) or any(
-        (trial.run_id, trial.created) in moments for trial in trials
-    ):
-        raise UsageError(
-            f"{option}: {results} has runs or trials that come with benchsuite. Give another --results FOLDER."
-        )
-
-
-def do_tables(
-    work: "TableWork", plan: "Callable[[], list[Plan]]", session: "Session"
-) -> "tuple[TableWork, list[Failed]]":
-    """Search where trials are missing, store what the tables request, then do the runs that are missing.
-
-    `plan` plans again with the trials that are then stored. Returns also the runs that failed.
-    """
-    from benchsuite.cli.run import without_weights
-    from benchsuite.execution.preflight import require_ready
-    from benchsuite.records.trials import add_trials
-    from benchsuite.verify.stored_tables import keep
-    from benchsuite.work.session import failure
-
-    session.store.require_writable()
-    if work.trials.to_do:
-        if failed := session.do_trials(work.trials):
-            raise failure(failed, len(work.trials.to_do), session.store.logs)
-        work = replace(work, plans=plan())
-        require_ready([*work.problems, *session.check(work.missing)])
-    for content in (*work.trials.brought, *work.trials.shared):
-        add_trials(session.store.folder, content)
-    for each in work.plans:
-        say(*keep(session.store, each.request))
-        session.store.add_request(each.request)
-    if bare := work.without_weights:
-        say(without_weights(bare, work.results))
-    return work, session.do(work.missing)

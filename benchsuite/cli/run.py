@@ -1,11 +1,11 @@
 """`benchsuite run`: one method, one seed."""
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchsuite.cli.shared.measuring import without_weights
 from benchsuite.cli.shared.options import AsJson, parse_settings, require_reported
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions, with_groups
@@ -132,9 +132,3 @@ def is_to_do(run: "Run", session: "Session", stored: bool = True) -> bool:
     if stored:
         session.store.require_writable()
     return True
-
-
-def without_weights(count: int, results: Path) -> str:
-    """A note on runs that were stored before their weights were asked for."""
-    runs = "the run is stored without its" if count == 1 else f"{count} runs are stored without their"
-    return f"note: {runs} weights in {results}, and no record is replaced. To keep them, give another --results FOLDER."

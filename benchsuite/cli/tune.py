@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import starmap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,10 +49,10 @@ def tune(
     from benchsuite.execution.preflight import require_ready
     from benchsuite.records.method_version import edited
     from benchsuite.records.trials import add_trials
-    from benchsuite.report.numbers import counted
+    from benchsuite.report.numbers import climbed, counted
     from benchsuite.work.duration import duration
     from benchsuite.work.session import failure
-    from benchsuite.work.tables import TrialWork, climb_line, climbs, outcome_line, outcomes, spaces
+    from benchsuite.work.tables import TrialWork, climbs, outcome, outcome_line, spaces
 
     options.use_machine()
     refuse_inside_launcher("tune")
@@ -77,9 +76,12 @@ def tune(
         work = TrialWork.of(subjects, options.results, anew=True)
         for content in work.shared:
             add_trials(store.folder, content)
-        say(*map(outcome_line, outcomes(work)), *starmap(climb_line, climbs(work)), f"trials: {folder}")
+    outcomes = [outcome(subject, trials) for subject, trials in work.done]
+    if not dry_run:
+        climbing = (f"{row}: {climbed(count, gain)}" for row, count, gain in climbs(work))
+        say(*map(outcome_line, outcomes), *climbing, f"trials: {folder}")
     if as_json:
-        say_json({"methods": outcomes(work), "to_do": len(work.to_do), "trials": str(folder)})
+        say_json({"methods": outcomes, "to_do": len(work.to_do), "trials": str(folder)})
     if failed:
         raise failure(failed, len(runs), store.logs)
 

@@ -36,7 +36,7 @@ def as_printed(row: Row, part: TablePart, times: float, setups: Mapping[int, Set
     assert row.method is not None
     factor = next(iter(setups.values())).temperature_factor
     method = resolve_method(row.method, row.options(part), factor).model_copy(update={"longer": times})
-    return [Choice(method, row_id(method))] * len(setups)
+    return [Choice(method, method.method_id)] * len(setups)
 
 
 @dataclass(frozen=True)

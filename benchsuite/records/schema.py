@@ -310,10 +310,8 @@ def _rising(metrics: tuple[str, ...]) -> list[tuple[str, str]]:
     return [pair for members in families.values() for pair in pairwise(name for _, name in sorted(members))]
 
 
-def row_id(method: MethodPart, searched: Sequence[str] | None = None, trials: int = 0) -> str:
-    """Identity of a row: the method, and what a search of so many trials finds anew in each replicate, if any does."""
-    if searched is None:
-        return method.method_id
+def row_id(method: MethodPart, searched: Sequence[str], trials: int) -> str:
+    """Identity of a row: the method, and what a search of so many trials finds anew in each replicate."""
     fixed = {name: value for name, value in method.hyperparameters.items() if name not in searched}
     row = {"name": method.name, "version": method.version, "hyperparameters": fixed, "longer": method.longer}
     return short_digest({**row, "searched": sorted(searched), "trials": trials})

@@ -25,7 +25,7 @@ from benchsuite.records.schema import MethodPart, Record, knows, searches_of
 from benchsuite.records.shipped import shipped_digests
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials
-from benchsuite.report.numbers import climbed, counted
+from benchsuite.report.numbers import counted
 
 SHARE = 20
 """How many times as long as the last writing of trials took until they are written again."""
@@ -154,13 +154,11 @@ def climbs(work: TrialWork) -> Iterator[tuple[str, int, Paired]]:
             yield row, count, gain
 
 
-def climb_line(row: str, count: int, gain: Paired) -> str:
-    """In words, in points."""
-    return f"{row}: {climbed(count, gain)}"
-
-
 def outcome(subject: Subject, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Of a subject: its trials, the best score, and the values that gave it; none if all diverged or there is none."""
+    """Of a subject: its trials, the best score, and the values that gave it; none if all diverged or there is none.
+
+    Keys are in docs/formats.md.
+    """
     chosen = chosen_trial(trials, subject) if any(trial.score is not None for trial in trials) else None
     return {
         "subject": str(subject),
@@ -177,11 +175,6 @@ def outcome(subject: Subject, trials: Sequence[Trial]) -> dict[str, Any]:
         "values": chosen and {name: chosen.method.hyperparameters[name] for name in subject.searched},
         "learning_rate": chosen and chosen.method.learning_rate,
     }
-
-
-def outcomes(work: TrialWork) -> list[dict[str, Any]]:
-    """One for each subject; keys are in docs/formats.md."""
-    return [outcome(subject, trials) for subject, trials in work.done]
 
 
 def outcome_line(one: Mapping[str, Any]) -> str:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from support.made_trials import trials_of
 
-from benchsuite.work.tables import climb_line, climbs
+from benchsuite.report.numbers import climbed
+from benchsuite.work.tables import climbs
 
 COUNT = 4
 
@@ -21,8 +22,8 @@ def test_the_gain_of_the_second_half_is_the_mean_over_replicates() -> None:
     ((row, count, gain),) = climbs(SimpleNamespace(done=done))  # type: ignore[arg-type]  # all that is read
     assert (row, count) == ("RN50 infonce", COUNT)
     assert gain.difference == pytest.approx(0.025), "replicate 2 has nothing to compare with"
-    assert climb_line(row, count, gain).startswith("RN50 infonce: the best of 4 trials is +2.5 ±")
-    assert climb_line(row, count, gain).endswith("points above the best of 2")
+    assert f"{row}: {climbed(count, gain)}".startswith("RN50 infonce: the best of 4 trials is +2.5 ±")
+    assert climbed(count, gain).endswith("points above the best of 2")
 
 
 def test_searches_that_are_not_done_or_of_the_rate_alone_say_nothing() -> None:

@@ -169,3 +169,27 @@ def require_results(folder: Path, advice: str) -> None:
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise UsageError(f"results folder {folder} {what}. {advice}")
+
+
+def methods_asked_for(subjects: Sequence[str], everything: bool = False) -> list[str]:
+    """Names of the methods that names and files stand for, each once."""
+    names: list[str] = []
+    for subject in subjects:
+        if not is_file(subject):
+            names.append(methods.card(subject).name)
+            continue
+        load_plugin(file := Path(subject))
+        own = [name for name, card in methods.cards().items() if Path(card.file).resolve() == file.resolve()]
+        if not own:
+            raise UsageError(f"{file} registers no method; it needs a class under @register_method(...).")
+        names += own
+    if everything:
+        names += methods
+    if not names:
+        raise UsageError("which method? Give a name, a file that registers one, or --all.")
+    return list(dict.fromkeys(names))
+
+
+def is_file(subject: str) -> bool:
+    """Whether a file is meant, not a method's name."""
+    return subject not in methods and (subject.endswith(".py") or Path(subject).exists())
