@@ -109,11 +109,11 @@ def _asked(both: InBothRegimes) -> Hashable:
     return both.tuned.claim.table, both.tuned.claim.name, both.tuned.scale
 
 
-def at_scales(again: Sequence[Again]) -> list[tuple[str, int, int]]:
+def at_scales(again: Sequence[Again]) -> dict[str, tuple[int, int]]:
     """By scale, how many agree, of how many that were asked there."""
     by_scale = by_key((one.first.scale, one) for one in again)
-    counts = ((scale, *agreement(asked)[:2]) for scale, asked in by_scale.items())
-    return [each for each in counts if each[-1]]
+    counts = {scale: agreement(asked)[:2] for scale, asked in by_scale.items()}
+    return {scale: count for scale, count in counts.items() if count[1]}
 
 
 def agreement(again: Sequence[Again]) -> tuple[int, int, float]:

@@ -71,9 +71,9 @@ def test_a_second_laboratory_is_asked_what_was_decided(make_record: MakeRecord) 
     assert "not run" in words(unasked).partition("Does a second laboratory say the same?")[2]
     assert page.count("+19.8 ± 1.5") > 1
     both = [[view(make_record, first=number, scale=scale) for scale in ("small", "emoji")] for number in (0, 100)]
-    assert "agrees on 2 of 2 differences (small 1 of 1, emoji 1 of 1)." in words(
-        pages(leaderboard(both[0], second=both[1]))["index"]
-    )
+    page = words(pages(leaderboard(both[0], second=both[1]))["index"])
+    assert "A second laboratory agrees on 1 of 1 (in all 2 of 2)." in page
+    assert "It agrees on 2 of 2 (small 1 of 1, emoji 1 of 1)." in page
     elsewhere = claimed.view(make_record, claimed.table(*claimed.TWO, table="u"), {})
     unrun = words(pages(leaderboard([first], second=[elsewhere]))["index"])
     assert "It agrees on 0 of 0." in unrun
@@ -278,7 +278,7 @@ def test_a_gain_that_could_not_be_seen_is_marked_and_counted(make_record: MakeRe
         (group,) = headlines(leaderboard(views))
         assert group.undecided == 1
         site = {name: words(page) for name, page in pages(leaderboard(views)).items()}
-        assert "no gain seen 1 (1 undecided both times)" in site["index"]
+        assert "no gain seen 1 (1 undecided)" in site["index"]
         assert ("1 §: one as large as published could not be seen here" in site["index"]) == bool(missed)
         assert ("· one as large as published could not be seen here" in site["tables/p-t-small"]) == bool(missed)
 
