@@ -16,6 +16,7 @@ from benchsuite.analysis.pairing import pairable
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
+from benchsuite.errors import BenchsuiteError
 from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import row_name
 from benchsuite.parts import NOTHING
@@ -86,7 +87,10 @@ def in_words(record: Record, split: str) -> Items:
 def _told(data: str, split: str) -> Items:
     """Of many claims about the same data once."""
     used = Data.model_validate_json(data)
-    dataset = datasets.get(used.name)(**used.options)
+    try:
+        dataset = datasets.get(used.name)(**used.options)
+    except BenchsuiteError:  # another version had these options
+        return ()
     return items_of(used.name, split, used.options) if dataset.manifest().digest == used.digest else ()
 
 

@@ -44,14 +44,22 @@ KNOWN = [
 def board(make_record: MakeRecord, tmp_path: Path) -> Callable[..., Leaderboard]:
     """Of two rows with two seeds on the emoji, ranks beside the records."""
 
-    def make(digest: str = EMOJI.manifest().digest, nearest: bool = False, **protocol: Any) -> Leaderboard:
+    def make(
+        digest: str = EMOJI.manifest().digest,
+        nearest: bool = False,
+        options: Mapping[str, Any] = {},
+        split: str = "test",
+        **protocol: Any,
+    ) -> Leaderboard:
         rows, files = [], []
         for row in claimed.TWO:
             runs = {}
             for seed in (0, 1):
                 record = make_record(seed)[0]
-                data = record.setup.data.model_copy(update={"name": "emoji-features", "options": {}, "digest": digest})
-                retrieval = record.setup.protocols["retrieval"].model_copy(update=protocol)
+                update = {"name": "emoji-features", "options": options, "digest": digest}
+                data = record.setup.data.model_copy(update=update)
+                update = {"options": {"split": split}, **protocol}
+                retrieval = record.setup.protocols["retrieval"].model_copy(update=update)
                 setup = record.setup.model_copy(update={"data": data, "protocols": {"retrieval": retrieval}})
                 ranks = np.full(1600, 50)
                 ranks[:5] = RANKS[row["label"]]
@@ -93,7 +101,7 @@ def test_queries_of_other_data_than_a_run_was_trained_for_are_not_told_as_its_ow
     board: Callable[..., Leaderboard],
 ) -> None:
     other = Data(name="icons-features", options={})
-    made = board(data=other, options={"split": "of-icons"})
+    made = board(data=other, split="of-icons")
     assert "items/p-t-small" not in pages(made)
     assert "tracks/small" in pages(made), "a split that the run's data lack"
 
@@ -174,10 +182,10 @@ def test_examples_are_said_to_be_of_one_seed_in_one_regime(board: Callable[..., 
 
 
 def test_items_of_other_data_are_not_told(board: Callable[..., Leaderboard]) -> None:
-    other = board("0" * 16)
-    assert told(other)["singles"] == []
-    assert "are not here" in pages(other)["items/p-t-small"]
-    assert "test items" not in Reading(pages(other)["tracks/small"]).text
+    for other in (board("0" * 16), board(options={"of another version": 1})):
+        assert told(other)["singles"] == []
+        assert "are not here" in pages(other)["items/p-t-small"]
+        assert "test items" not in Reading(pages(other)["tracks/small"]).text
     assert "24 test items" in Reading(pages(board())["tracks/small"]).text
 
 
