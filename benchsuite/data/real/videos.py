@@ -165,8 +165,8 @@ class SomethingSomething(Videos):
             return dict.fromkeys(OFFICIAL, files)
         folder = self._root / self.lists
         places = ((split, folder / f"{name}{kind}") for name, split in LISTED.items() for kind in LIST_ENDS)
-        listed = one_each((split, file) for split, file in places if file.is_file())
-        return {split: [*files, file] for split, file in listed.items()}
+        lists = one_each((split, file) for split, file in places if file.is_file())
+        return {split: [*files, file] for split, file in lists.items()}
 
     def _clips(self, split: str) -> Iterator[Clip]:
         if self.lists:
