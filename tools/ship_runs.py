@@ -19,9 +19,9 @@ from benchsuite.records.trials import write_trials
 
 def main(results: str, recipe: str, *methods: str) -> None:
     """Write both files."""
-    contents, whole = read_contents(Path(results)), read_recipe(recipe)
-    backbone = next(iter(whole.backbones))
-    tower = whole.setup(backbone).image
+    contents = read_contents(Path(results))
+    whole = read_recipe(recipe, contents.recipes)
+    tower = whole.setup(next(iter(whole.backbones))).image
     records = sorted(
         (
             one
@@ -35,7 +35,7 @@ def main(results: str, recipe: str, *methods: str) -> None:
         raise SystemExit(f"{', '.join(lacking)}: no run as printed at the method's defaults, which `compare` asks for")
     trials = contents.trials[recipe]
     folder = baselines() / SHIPPED
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{recipe}{PACK}").write_bytes(pack(line_of(record.as_json()) for record in records))
     write_trials(folder / f"{recipe}.parquet", trials)
     sys.stdout.write(f"{len(records)} records, {len(trials.trials)} trials: {folder}\n")

@@ -1,7 +1,9 @@
 """`benchsuite compare`: the question, the budget, the answer, and runs that come with benchsuite."""
 
 import json
+import lzma
 import re
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +33,7 @@ MINE = """
             return info_nce(batch.image @ batch.text.T, self.tau)
 """
 SECONDS = 10.0
+TOOL = Path(__file__).parents[2] / "tools" / "ship_runs.py"
 
 
 @pytest.fixture
@@ -218,6 +221,11 @@ def test_runs_that_come_with_benchsuite_are_not_trained_again(
 ) -> None:
     assert compare("infonce", "cwcl", "--replicates", 3) == 0
     ship(Path("runs"), "tiny", tmp_path / "built-in", monkeypatch)
+    tool = runpy.run_path(str(TOOL))["main"]
+    monkeypatch.setitem(tool.__globals__, "baselines", lambda: tmp_path / "by-tool")
+    tool("runs", "tiny", "infonce", "cwcl")
+    packs = (tmp_path / folder / shipped.SHIPPED / "tiny.jsonl.xz" for folder in ("built-in", "by-tool"))
+    assert len({frozenset(lzma.decompress(pack.read_bytes()).splitlines()) for pack in packs}) == 1
     asked = Question.of(["mine.py"], ["cwcl"], TrainingOptions(), "tiny.toml", again=False)
     assert (asked.added, asked.beside) == (["cwcl"], [])
     content = told(capsys, "mine.py", "--replicates", 3, "--results", "own")
