@@ -109,17 +109,20 @@ def _asked(both: InBothRegimes) -> Hashable:
     return both.tuned.claim.table, both.tuned.claim.name, both.tuned.scale
 
 
-def at_scales(again: Sequence[Again]) -> dict[str, tuple[int, int]]:
-    """By scale, how many agree, of how many that were asked there."""
-    by_scale = by_key((one.first.scale, one) for one in again)
-    counts = {scale: agreement(asked)[:2] for scale, asked in by_scale.items()}
-    return {scale: count for scale, count in counts.items() if count[1]}
-
-
 def agreement(again: Sequence[Again]) -> tuple[int, int, float]:
     """How many agree, of how many that were asked; and how many would on average, were the first differences true.
 
     A difference that was confirmed is rather too large than too small, so somewhat fewer are to be expected.
     """
-    asked = [one.answer for one in again if one.answer != "not run"]
-    return asked.count("agrees"), len(asked), sum(one.chance for one in again)
+    return *_agreed(again), sum(one.chance for one in again)
+
+
+def agreement_by_scale(again: Sequence[Again]) -> dict[str, tuple[int, int]]:
+    """How many agree, of how many that were asked, at each scale where any was."""
+    counts = {scale: _agreed(asked) for scale, asked in by_key((one.first.scale, one) for one in again).items()}
+    return {scale: count for scale, count in counts.items() if count[1]}
+
+
+def _agreed(again: Sequence[Again]) -> tuple[int, int]:
+    answers = [one.answer for one in again if one.answer != "not run"]
+    return answers.count("agrees"), len(answers)

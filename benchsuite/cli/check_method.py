@@ -45,7 +45,7 @@ def lines(report: "Report") -> list[str]:
         for reason, checks in reasons(method).items():
             shown += ["", f"{method.name}, {', '.join(checks)}: {reason}"]
         if "finite" in method.failed and len(method.failed) > 1:
-            shown += ["", "Mend finite first: other checks fail with it, as nan equals nothing."]
+            shown += ["", "Mend finite first: it may be why other checks fail."]
         shown += [line for warning in method.warnings for line in ("", f"{method.name}, warning: {warning}")]
     shown += ["", *(f"{name:<{max(map(len, CHECKS))}}  {check.description}" for name, check in CHECKS.items())]
     return [*shown, "", *footer(report)]

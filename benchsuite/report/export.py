@@ -101,15 +101,15 @@ def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
     """As `load_table` has them, with percentages in the place of fractions where the column is in percent."""
     for cell in table_cells(view):
         factor = 100 if cell["unit"] == "percent" else 1
-        numbers = {key: None if cell[key] is None else _exact(cell[key] * factor) for key in IN_UNIT}
+        numbers = {key: None if cell[key] is None else _rounded(cell[key] * factor) for key in IN_UNIT}
         yield {
             **cell,
             **numbers,
-            "values": {str(seed): _exact(value * factor) for seed, value in cell["values"].items()},
+            "values": {str(seed): _rounded(value * factor) for seed, value in cell["values"].items()},
         }
 
 
-def _exact(value: float) -> float:
+def _rounded(value: float) -> float:
     """To as many digits as single precision can need, without the tail of a product: 26.475 for 26.474999999999998."""
     return float(f"{value:.8g}")
 

@@ -71,16 +71,18 @@ class Retrieved(NamedTuple):
     nearest: Whole | None
 
 
-def describing(record: Record) -> Card | None:
-    """The card of a run's data, if readers can be told what their items show."""
-    name = record.setup.data.name
-    card = datasets.card(name) if name in datasets else None
+def describing(record: Record, protocol: str) -> Card | None:
+    """The card of a run's data, if a protocol reads these and readers can be told what their items show."""
+    used, name = record.setup.protocols[protocol], record.setup.data.name
+    card = datasets.card(name) if name in datasets and not used.data and "split" in used.options else None
     return card if card and card.built_in and card.about.get("in_words") else None
 
 
-def in_words(record: Record, split: str) -> Items:
-    """The items of a split, in their order; none where the data here are not those of the record."""
-    return _told(record.setup.data.model_dump_json(), split) if describing(record) else ()
+def in_words(record: Record, protocol: str) -> Items:
+    """The items that a protocol reads, in their order; none where the data here are not those of the record."""
+    if not describing(record, protocol):
+        return ()
+    return _told(record.setup.data.model_dump_json(), record.setup.protocols[protocol].options["split"])
 
 
 @lru_cache(maxsize=8)
@@ -182,25 +184,23 @@ def asked_of(views: Sequence[TableView]) -> list[tuple[Claim, Cell, Cell]]:
     view, found = views[-1], []
     for claim in (claim for claim in view.claims if claim.headline):
         ours, theirs = (view.cell(key, claim.column.key) for key in (claim.row, claim.reference))
-        recall = RECALL.fullmatch((ours.measure or "").rpartition(".")[2]) if ours and theirs else None
-        if ours and theirs and recall and any(map(describing, ours.records.values())) and not _elsewhere(ours):
+        if ours and theirs and RECALL.fullmatch((ours.measure or "").rpartition(".")[2]) and _cards(ours):
             found.append((claim, ours, theirs))
     return found
 
 
-def _elsewhere(cell: Cell) -> bool:
-    """Whether a cell is measured on data of its protocol's own, not on those that the run was trained for."""
+def _cards(cell: Cell) -> list[Card]:
+    """Those of the data that a cell was measured on, by run, as far as their items can be told."""
     protocol = (cell.measure or "").rpartition(".")[0]
-    return any(record.setup.protocols[protocol].data for record in cell.records.values())
+    return [card for record in cell.records.values() if (card := describing(record, protocol))]
 
 
 def values(leaderboard: Leaderboard, views: Sequence[TableView]) -> Mapping[str, Any]:
     """What the page of a table's single queries shows."""
     files = {file.record.run_id: file.file for file in leaderboard.contents.files if file.record}
     asked = asked_of(views)
-    cards = [describing(record) for _, cell, _ in asked for record in cell.records.values()]
     singles = [single for one in asked if (single := _single(*one, views[-1].table.factors, files))]
-    return {"view": views[-1], "singles": singles, "card": next(card for card in cards if card)}
+    return {"view": views[-1], "singles": singles, "card": _cards(asked[0][1])[0]}
 
 
 def _single(claim: Claim, ours: Cell, theirs: Cell, factors: Sequence[str], files: Mapping[str, Path]) -> Single | None:
@@ -222,7 +222,7 @@ def _single(claim: Claim, ours: Cell, theirs: Cell, factors: Sequence[str], file
         return None
     seed = next(iter(found))
     record = ours.records[seed]
-    if not (items := in_words(record, record.setup.protocols[protocol].options["split"])):
+    if not (items := in_words(record, protocol)):
         return None
     for cell, retrieved in zip((ours, theirs), found[seed], strict=True):
         _require_told(file_of(cell.records[seed]), retrieved, len(items))

@@ -10,7 +10,7 @@ from benchsuite.analysis.against import decisions, outcomes, principal, referenc
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.rows import TableRow
-from benchsuite.analysis.second_laboratory import agreement, at_scales
+from benchsuite.analysis.second_laboratory import agreement, agreement_by_scale
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -79,7 +79,7 @@ def home(leaderboard: Leaderboard) -> Values:
     return {
         "headlines": headlines(leaderboard),
         "agreement": agreement(leaderboard.again),
-        "agreements": at_scales(leaderboard.again),
+        "agreement_by_scale": agreement_by_scale(leaderboard.again),
         "origin": Origin.of(leaderboard.views),
         "overviews": overviews(leaderboard),
         "papers": [

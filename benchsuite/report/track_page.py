@@ -58,9 +58,7 @@ def values(leaderboard: Leaderboard, scale: str, views: Sequence[TableView]) -> 
 
 def _items(record: Record) -> Sequence[tuple[Shown, Sequence[str]]]:
     """The first test items of a run that can be told: what each shows, and its captions in all splits that have it."""
-    own = (one.options for one in record.setup.protocols.values() if one.data is None)
-    splits = dict.fromkeys(str(options["split"]) for options in own if "split" in options)
-    told = [found[:SHOWN] for split in splits if (found := in_words(record, split))]
+    told = [found[:SHOWN] for protocol in record.setup.protocols if (found := in_words(record, protocol))]
     shown = [item for item, _ in told[0]] if told else []
     captions = [[caption for _, caption in found] for found in told if [item for item, _ in found] == shown]
     return [(item, list(dict.fromkeys(several))) for item, *several in zip(shown, *captions, strict=True)]

@@ -145,11 +145,11 @@ def test_a_run_that_is_stored_says_so_and_whether_its_method_has_changed_since(
     assert "not trained again" not in first
     assert "stored before, not trained again" in again
     assert "has changed" not in again
+    assert "note: mine.py has changed since a run of it was stored" in edited
     Store(Path("runs")).pack()
     assert exit_code(*command) == 0
     shown = re.findall("^record: (.*)$", capsys.readouterr().out, re.M)
     assert [Path(file).is_file() for file in shown] == [True], "that of its pack"
-    assert "note: mine.py has changed since a run of it was stored" in edited
 
 
 @pytest.mark.slow

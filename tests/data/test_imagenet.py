@@ -8,8 +8,10 @@ import pytest
 from support.real_files import write_classes
 
 from benchsuite.data import create_dataset
+from benchsuite.data.readers.listing import FACTS
 from benchsuite.data.real.imagenet import IMAGENET100, imagenet_words
 from benchsuite.errors import UsageError
+from benchsuite.paths import cache
 
 WNIDS = ("n01440764", "n01443537", "n01484850", "n99999999")
 
@@ -40,6 +42,13 @@ def test_a_change_in_a_folder_is_seen(tiny: str) -> None:
     before = create_dataset("imagenet1k", folder=tiny).manifest().digest
     (Path(tiny) / "train" / "n01443537" / "n01443537_0.JPEG").unlink()
     assert create_dataset("imagenet1k", folder=tiny).manifest().digest != before
+
+
+def test_an_index_that_another_process_is_taking_away_is_made_anew(tiny: str) -> None:
+    before = create_dataset("imagenet1k", folder=tiny).manifest()
+    for facts in (cache() / "index").glob(f"*/{FACTS}"):
+        facts.unlink()
+    assert create_dataset("imagenet1k", folder=tiny).manifest() == before
 
 
 def test_imagenet100_takes_its_hundred_classes_from_all(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from support.html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.both_regimes import in_both_regimes
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cli.claims import outcome_lines
+from benchsuite.planning.recipe import Primary
 from benchsuite.records.schema import Record, TunedBy
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
 from benchsuite.report.figures.from_claims import survey_figures
@@ -281,6 +282,19 @@ def test_a_gain_that_could_not_be_seen_is_marked_and_counted(make_record: MakeRe
         assert "no gain seen 1 (1 undecided)" in site["index"]
         assert ("1 §: one as large as published could not be seen here" in site["index"]) == bool(missed)
         assert ("· one as large as published could not be seen here" in site["tables/p-t-small"]) == bool(missed)
+
+
+def test_a_gain_that_is_shown_to_be_small_in_a_regime_is_not_undecided_both_times(make_record: MakeRecord) -> None:
+    made = claimed.table(*claimed.TWO, **CLAIM)
+    wide, same = (0.02, 0.36, 0.05, 0.38), (0.101, 0.12, 0.119, 0.13)
+    primary = {"retrieval": Primary(metric="r_mean", difference=0.01)}
+    views = [
+        claimed.view(make_record, made, {"ours": ours, "old": claimed.LOW}, regime=regime, primary=primary)
+        for regime, ours in (("printed", wide), ("tuned", same))
+    ]
+    (group,) = headlines(leaderboard(views))
+    assert (group.outcomes, group.undecided) == ({"no gain seen": 1}, 0)
+    assert "undecided)" not in words(pages(leaderboard(views))["index"])
 
 
 def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_record: MakeRecord) -> None:

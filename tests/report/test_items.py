@@ -49,17 +49,17 @@ def board(make_record: MakeRecord, tmp_path: Path) -> Callable[..., Leaderboard]
         nearest: bool = False,
         options: Mapping[str, Any] = {},
         split: str = "test",
-        **protocol: Any,
+        elsewhere: Data | None = None,
     ) -> Leaderboard:
         rows, files = [], []
         for row in claimed.TWO:
             runs = {}
             for seed in (0, 1):
                 record = make_record(seed)[0]
-                update = {"name": "emoji-features", "options": options, "digest": digest}
-                data = record.setup.data.model_copy(update=update)
-                update = {"options": {"split": split}, **protocol}
-                retrieval = record.setup.protocols["retrieval"].model_copy(update=update)
+                used = {"name": "emoji-features", "options": options, "digest": digest}
+                data = record.setup.data.model_copy(update=used)
+                asked = {"options": {"split": split}, "data": elsewhere}
+                retrieval = record.setup.protocols["retrieval"].model_copy(update=asked)
                 setup = record.setup.model_copy(update={"data": data, "protocols": {"retrieval": retrieval}})
                 ranks = np.full(1600, 50)
                 ranks[:5] = RANKS[row["label"]]
@@ -100,8 +100,7 @@ def test_a_recall_is_counted_query_by_query(board: Callable[..., Leaderboard]) -
 def test_queries_of_other_data_than_a_run_was_trained_for_are_not_told_as_its_own(
     board: Callable[..., Leaderboard],
 ) -> None:
-    other = Data(name="icons-features", options={})
-    made = board(data=other, split="of-icons")
+    made = board(elsewhere=Data(name="icons-features"), split="of-icons")
     assert "items/p-t-small" not in pages(made)
     assert "tracks/small" in pages(made), "a split that the run's data lack"
 

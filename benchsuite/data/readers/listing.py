@@ -139,9 +139,10 @@ def facts_of(index: Path) -> dict[str, Any]:
 
 def _is_current(index: Path) -> bool:
     """Whether an index is there, and the files that it watches are as they were."""
-    if not index.exists():
+    try:
+        facts = facts_of(index)
+    except FileNotFoundError:  # there is none, or another process takes an outdated one away
         return False
-    facts = facts_of(index)
     return bool(_stamp_of(map(Path, facts["watched"])) == facts["stamp"])
 
 

@@ -44,6 +44,7 @@ class Karpathy(Listed):
         whole = self._root / self._file
         files = [whole] if whole.is_file() else [self._root / f"{name}.json" for name in SPLITS]
         there = [file for file in files if file.is_file()]
+        # restval is a part of train
         one_each((SPLITS[file.stem], file) for file in there if file != whole and file.stem != "restval")
         return there
 

@@ -173,23 +173,23 @@ class SomethingSomething(Videos):
             file = self._chosen[split][-1]
             words = [line.replace(",", " ").split() for line in read_text(file).splitlines()]
             ids = [Path(line[0]).stem for line in words if line]
-            videos = {id_: clip for clips in self._official.values() for id_, clip in clips.items()}
-            if unknown := next((id_ for id_ in ids if id_ not in videos), None):
+            if unknown := next((id_ for id_ in ids if id_ not in self._videos), None):
                 raise UsageError(f'{file}: video "{unknown}" is in neither of the official files of labels.')
-            yield from map(videos.__getitem__, ids)
+            yield from map(self._videos.__getitem__, ids)
         else:
-            yield from self._official[split].values()
+            yield from self._official(split)
 
     @cached_property
-    def _official(self) -> dict[str, dict[str, Clip]]:
-        """By official split, the clips by id."""
-        return {split: dict(self._in(self._json(split))) for split in OFFICIAL}
+    def _videos(self) -> dict[str, Clip]:
+        """Of both official splits, by id."""
+        return {clip.video: clip for split in OFFICIAL for clip in self._official(split)}
 
-    def _in(self, file: Path) -> Iterator[tuple[str, Clip]]:
+    def _official(self, split: str) -> Iterator[Clip]:
+        file = self._json(split)
         for row in read_json(file):
             try:
                 name = row["template"].replace("[", "").replace("]", "")
-                yield str(row["id"]), Clip(str(row["id"]), row["label"], {"class": self._classes[name]})
+                yield Clip(str(row["id"]), row["label"], {"class": self._classes[name]})
             except (KeyError, TypeError, AttributeError) as error:
                 raise UsageError(f"{file}: {row}: there must be id, label and template of a known class.") from error
 
