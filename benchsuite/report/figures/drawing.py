@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from benchsuite.grouping import by_key
 from benchsuite.report.figures.canvas import HUES, Canvas, Point, dash_of, hue_of, is_hollow, mark_of, runs
 from benchsuite.report.figures.chart import SIDE, Chart, Drawn, Sample, draw_legend, mark_sample
 from benchsuite.report.figures.forest import forest
@@ -22,13 +23,13 @@ def draw(figure: Figure | Forest, canvas: Canvas) -> tuple[float, float]:
 
 
 def _curves(figure: Figure, canvas: Canvas) -> Drawn:
-    """A line for each mean, thin ones for single seeds."""
+    """A line for each mean, on an area from the lowest to the highest seed."""
     means = [trace for trace in figure.series if trace.part == "mean"]
     numbered = len(means) > len(HUES)
     chart = Chart(figure, canvas, right=SIDE + BEHIND[-1] if numbered else SIDE)
-    for trace in figure.series:
-        if trace.part == "seed":
-            canvas.line(chart.places(trace.x, trace.y), hue_of(trace.style), 0.75)
+    for seeds in by_key((trace.label, trace) for trace in figure.series if trace.part == "seed").values():
+        if outline := _outline(seeds):
+            canvas.area(chart.places(*zip(*outline, strict=True)), hue_of(seeds[0].style), 0.25)
     for number, trace in enumerate(means):
         places = chart.places(trace.x, trace.y)
         canvas.line(places, hue_of(trace.style), 2.2, dash_of(trace.style))
@@ -42,6 +43,13 @@ def _curves(figure: Figure, canvas: Canvas) -> Drawn:
         for order, ((x, y), number) in enumerate(sorted(ends, key=lambda end: end[0][1])):
             canvas.text(x + BEHIND[order % len(BEHIND)], y + 4, str(number), "dark", "mid")
     return chart.drawn(_legend(means, numbered, _line_sample) if len(means) > 1 else ())
+
+
+def _outline(seeds: Sequence[Trace]) -> list[Point]:
+    """Around all that the seeds have, where each has a value: the highest to the right, and the lowest back."""
+    at = by_key(point for trace in seeds for point in trace.points)
+    steps = sorted(x for x, values in at.items() if len(values) == len(seeds))
+    return [*((x, max(at[x])) for x in steps), *((x, min(at[x])) for x in reversed(steps))]
 
 
 def _points(figure: Figure, canvas: Canvas) -> Drawn:

@@ -92,7 +92,7 @@ def table_figures(view: TableView) -> list[Figure]:
 
 
 def lines_of(label: str, style: int, curves: Mapping[int, Curve]) -> list[Trace]:
-    """A line a seed and their mean; of a single run, its line alone."""
+    """Each seed's and their mean; of a single run, its line alone."""
     mean = thinned(mean_curve(list(curves.values()))) if len(curves) > 1 else []
     has_mean = not all(math.isnan(value) for _, value in mean)
 
@@ -104,12 +104,12 @@ def lines_of(label: str, style: int, curves: Mapping[int, Curve]) -> list[Trace]
 
 
 def seed_words(traces: Sequence[Trace]) -> str:
-    """What thin and bold lines are."""
-    thin = Counter(trace.label for trace in traces if trace.part == "seed")
-    if not thin:
+    """What lines and areas are."""
+    seeds = Counter(trace.label for trace in traces if trace.part == "seed")
+    if not seeds:
         return "One seed."
-    counts = seeds_of(max(thin[trace.label], 1) for trace in traces)
-    return f"Thin lines: single seeds; bold lines: their mean ({counts})."
+    counts = seeds_of(max(seeds[trace.label], 1) for trace in traces)
+    return f"Lines: the mean; shaded: from the lowest to the highest seed ({counts})."
 
 
 def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:

@@ -16,7 +16,7 @@ GAP = math.nan
 
 
 def curves(count: int = 2, label: str = "Row", **changes: object) -> Figure:
-    """Lines of four points, of which the first has a gap; a thin one of one seed beside each."""
+    """Lines of four points, of which the first has a gap; one of one seed beside each."""
     steps = [1.0, 2.0, 3.0, 4.0]
     series: list[Trace] = []
     for k in range(count):

@@ -77,16 +77,33 @@ def test_a_line_goes_through_its_points_and_has_gaps_with_marks_between_them() -
     assert [mark.points for mark in broken.marked] == [[shown[0]]]
 
 
-def test_seeds_are_thin_lines_of_their_mean_s_colour_and_lines_differ_in_hue_dash_and_mark() -> None:
+def test_seeds_are_an_area_of_their_mean_s_colour_and_lines_differ_in_hue_dash_and_mark() -> None:
     shown = drawn(curves(9))
-    thin, bold = ([one for one in shown.lines if one.width == width] for width in (0.75, 2.2))
-    bold = bold[:9]  # those of the legend come after
-    assert [one.colour for one in thin] == [one.colour for one in bold]
+    bold = [one for one in shown.lines if one.width == 2.2][:9]  # those of the legend come after
+    assert [one.colour for one in shown.areas] == [one.colour for one in bold]
     for values in ({one.colour for one in bold}, {one.dash for one in bold}, {mark.mark for mark in shown.marked}):
         assert len(values) == len(HUES), "the ninth has the first one's look, hollow, and a number"
     assert [mark.hollow for mark in shown.marked[:9]] == [False] * 8 + [True]
     assert {"1 Row 0", "1", "9 Row 8", "9"} <= set(shown.said)
     assert "1 Row 0" not in drawn(curves(8)).said
+
+
+def test_the_area_reaches_from_the_lowest_to_the_highest_seed_where_all_have_a_value() -> None:
+    steps, seeds = [1.0, 2.0, 3.0, 4.0], [[5.0, 1.0, GAP, 2.0], [3.0, 4.0, 9.0, 2.5], [4.0, 2.0, 3.0, 2.0]]
+    shown = drawn(replace(line(steps, [4.0, 3.0, 5.0, 2.0]), series=[
+        *(Trace("Row", steps, values, "seed", seeds=[seed]) for seed, values in enumerate(seeds)),
+        *(Trace("Row", steps, values) for values in seeds),  # lines alone, for the places
+    ]))  # fmt: skip
+    first, second, third = (
+        [y for _, y in one.points] for one in shown.lines if one.width == 2.2 and len(one.points) > 2
+    )
+    (area,) = shown.areas
+    assert [y for _, y in area.points] == [first[0], second[1], second[3], third[3], first[1], second[0]]
+    across = [x for x, _ in area.points]
+    assert across == sorted(across[:3]) + sorted(across[:3], reverse=True)
+    assert not drawn(replace(line(steps, seeds[0]), series=[
+        Trace("Row", [1.0], [1.0], "seed", seeds=[0]), Trace("Row", [2.0], [1.0], "seed", seeds=[1]),
+    ])).areas, "seeds without a step in common have no area"  # fmt: skip
 
 
 def digits(shown: Recorder) -> list[tuple[float, float, float]]:

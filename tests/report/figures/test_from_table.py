@@ -71,7 +71,7 @@ def traces(figure: Figure, part: str) -> list[Trace]:
     return [one for one in figure.series if one.part == part]
 
 
-def test_curves_are_a_thin_line_a_seed_and_a_bold_mean(make_view: Callable[..., TableView]) -> None:
+def test_curves_have_those_of_the_seeds_and_their_mean(make_view: Callable[..., TableView]) -> None:
     figure = figures(make_view([{"title": "Loss over time", "y": ["loss"]}]))[0]
     assert (figure.kind, figure.title, figure.x.name, figure.y.name) == (
         "curves",
@@ -84,7 +84,7 @@ def test_curves_are_a_thin_line_a_seed_and_a_bold_mean(make_view: Callable[..., 
     ]  # fmt: skip
     assert [one.label for one in traces(figure, "mean")] == ["One", "Two"]
     assert traces(figure, "mean")[0].y == pytest.approx([3.0, float("nan"), 1.0], nan_ok=True)
-    assert "Thin lines: single seeds; bold lines: their mean (2 seeds)." in figure.caption
+    assert "Lines: the mean; shaded: from the lowest to the highest seed (2 seeds)." in figure.caption
 
 
 def test_one_seed_is_its_line_alone(make_view: Callable[..., TableView]) -> None:
