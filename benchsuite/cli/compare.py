@@ -17,6 +17,7 @@ from benchsuite.cli.shared.options import (
     REPORTS,
     AsJson,
     AskedRegimes,
+    Backbone,
     Replicates,
     TrialCount,
     is_file,
@@ -64,6 +65,7 @@ def compare(
         str | None,
         typer.Option(help="A recipe's name or TOML file (default: the one for the data).", metavar="NAME|FILE"),
     ] = None,
+    backbone: Backbone = None,
     replicates: Replicates = None,
     trials: TrialCount = None,
     regime: AskedRegimes = None,
@@ -105,7 +107,7 @@ def compare(
     limit = None if budget is None else parse_time(budget)
     if limit and options.cluster:
         raise UsageError("--budget is for this machine: on a cluster, give --replicates and --trials.")
-    asked = Question.of(names, add or (), options, recipe, again)
+    asked = Question.of(names, add or (), options, recipe, backbone, again)
     asked.options.use_machine()
     session = asked.options.session(jobs, max_jobs)
     with TemporaryDirectory() as own:
@@ -157,12 +159,20 @@ class Question:
     """Those whose runs come with benchsuite, where one method alone was named."""
     data: str
     recipe: str
+    backbone: str | None
+    """None: the recipe's first."""
     options: TrainingOptions
     """With the files of methods as plugins."""
 
     @classmethod
     def of(
-        cls, names: Sequence[str], add: Sequence[str], options: TrainingOptions, recipe: str | None, again: bool
+        cls,
+        names: Sequence[str],
+        add: Sequence[str],
+        options: TrainingOptions,
+        recipe: str | None,
+        backbone: str | None,
+        again: bool,
     ) -> Self:
         """As the command line has it."""
         from benchsuite.planning.comparison import DATA, recipe_for, reference_for
@@ -188,16 +198,19 @@ class Question:
             raise UsageError(f"--data {bare[0]}: recipe {recipe} is on {name}. Leave out one of the two.")
         chosen = recipe or recipe_for(name, [*compared, *further], bool(options.model))
         added = [each for each in further if each not in compared]
+        made = read_recipe(chosen)
+        towers = made.setup(backbone).image
         shipped = shipped_records(recipe_name(chosen)) if alone and not again else []
-        beside = sorted({record.method.name for record in shipped} - {*compared, *added})
-        return cls(compared, added, beside, name, chosen, options)
+        beside = {record.method.name for record in shipped if record.setup.image == towers} - {*compared, *added}
+        other = backbone if backbone != next(iter(made.backbones)) else None
+        return cls(compared, added, sorted(beside), name, chosen, other, options)
 
     @property
     def table(self) -> str:
         """The name of the table that they are."""
         from benchsuite.planning.comparison import name_of
 
-        return name_of(self.methods, self.data)
+        return name_of(self.methods, self.data, self.backbone)
 
     def write(self, folder: Path) -> None:
         """The table's file, and the recipe's if it is one of the user's, as `--tables` has them."""
@@ -205,7 +218,7 @@ class Question:
         from benchsuite.planning.recipe import read_recipe, recipe_name
 
         recipe = recipe_name(self.recipe)
-        table = comparison(self.methods, self.data, recipe, read_recipe(self.recipe))
+        table = comparison(self.methods, self.data, recipe, read_recipe(self.recipe), self.backbone)
         file = folder / PAPERS / f"{self.table}.toml"
         file.parent.mkdir(parents=True)
         file.write_text(as_toml(table), "utf-8")
@@ -283,7 +296,8 @@ def summary(
     brought = [record.method.title for record in work.shipped]
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
     how = " and ".join(searched) or "no searches: a difference may be that of the learning rate or the temperatures"
-    yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
+    towers = f", {asked.backbone}" if asked.backbone else ""
+    yield f"{asked.table}, recipe {asked.recipe}{towers}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
     splits = open_dataset(work.runs[0].setup.data).manifest().splits
     yield f"data of a replicate: {', '.join(f'{number:,} {name}' for name, number in splits.items())}"
     yield from work.trained

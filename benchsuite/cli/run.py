@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.shared.measuring import without_weights
-from benchsuite.cli.shared.options import AsJson, parse_settings, require_reported
+from benchsuite.cli.shared.options import AsJson, Backbone, parse_settings, require_reported
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions, with_groups
 from benchsuite.errors import UsageError
@@ -25,7 +25,7 @@ def run(
     recipe: Annotated[
         str, typer.Option(help="Training setup: a name from `benchsuite list recipes`, or a TOML file.")
     ] = "scenes-small",
-    backbone: Annotated[str | None, typer.Option(help="Backbone (default: the recipe's first).")] = None,
+    backbone: Backbone = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, batches and augmentations.")] = 0,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Hyper-parameter as name=value. May be repeated.")

@@ -1,5 +1,6 @@
 """Methods on some data as a table of one's own: what `compare` asks, and what `new-table` writes."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -57,13 +58,19 @@ def _serves(method: str) -> frozenset[str]:
     return described_method(method).serves
 
 
-def name_of(names: Sequence[str], data: str) -> str:
-    """`infonce-vs-mine/emoji-features`: methods stand where a table has its paper, so each comparison is a family."""
+def name_of(names: Sequence[str], data: str, backbone: str | None = None) -> str:
+    """`infonce-vs-mine/emoji-features`: methods stand where a table has its paper, so each comparison is a family.
+
+    A backbone that is not the recipe's first is named behind the data.
+    """
     more = [f"{len(names) - NAMED}-more"] if len(names) > NAMED else []
-    return f"{'-vs-'.join([*names[:NAMED], *more])}/{data}"
+    tower = re.sub(r"[^a-z0-9]+", "-", f"-{backbone}".lower()).rstrip("-") if backbone else ""
+    return f"{'-vs-'.join([*names[:NAMED], *more])}/{data}{tower}"
 
 
-def comparison(names: Sequence[str], data: str, recipe_name: str, recipe: Recipe) -> dict[str, Any]:
+def comparison(
+    names: Sequence[str], data: str, recipe_name: str, recipe: Recipe, backbone: str | None = None
+) -> dict[str, Any]:
     """The table of that name, whose scale is called as the data.
 
     Its columns are the recipe's primary measures; that of the task by which hyper-parameters are chosen is the first.
@@ -79,23 +86,30 @@ def comparison(names: Sequence[str], data: str, recipe_name: str, recipe: Recipe
     known = {name: tasks.card(task).about.get("headline", "") for name, task in further.items() if task in tasks}
     measures += [column_of(f"{name}.{metric}", recipe) for name, metric in known.items() if isinstance(metric, str)]
     columns = sorted(measures, key=lambda column: column.get("better") == "neither")
-    content = table_of(name_of(names, data), {data: recipe_name}, columns, names, recipe)
+    content = table_of(name_of(names, data, backbone), {data: recipe_name}, columns, names, recipe, backbone)
     between = {"column": columns[0]["key"], "at_least": LEAST, "at_most": MOST}
     premise = {"statement": f"it lies between {LEAST} and {MOST}, so above chance and below the ceiling", **between}
     premises = {"premises": [premise]} if columns[0].get("unit", "percent") == "percent" else {}
-    title = f"{', '.join(methods.card(name).title for name in names)} on {data}"
+    towers = f", {backbone}" if backbone else ""
+    title = f"{', '.join(methods.card(name).title for name in names)} on {data}{towers}"
     return {**content, "title": title, **premises}
 
 
 def table_of(
-    name: str, scales: Mapping[str, str], columns: Sequence[Mapping[str, str]], names: Sequence[str], recipe: Recipe
+    name: str,
+    scales: Mapping[str, str],
+    columns: Sequence[Mapping[str, str]],
+    names: Sequence[str],
+    recipe: Recipe,
+    backbone: str | None = None,
 ) -> dict[str, Any]:
-    """What a table's file says: a row a method, at its defaults, on the recipe's first backbone.
+    """What a table's file says: a row a method, at its defaults, on a backbone, else the recipe's first.
 
     That each later method beats the first on the first column that has a better end is a headline claim.
     """
     paper, _, table = name.partition("/")
-    backbone, (first, *others) = next(iter(recipe.backbones)), [methods.card(method).title for method in names]
+    backbone = backbone or next(iter(recipe.backbones))
+    first, *others = (methods.card(method).title for method in names)
     asked = next((column["key"] for column in columns if column.get("better") != "neither"), "")
     rows = [{"label": methods.card(method).title, "backbone": backbone, "method": method} for method in names]
     claims = [

@@ -152,6 +152,42 @@ def test_a_run_that_is_stored_says_so_and_whether_its_method_has_changed_since(
     assert [Path(file).is_file() for file in shown] == [True], "that of its pack"
 
 
+def test_another_backbone_is_a_table_of_its_own_and_of_the_same_family(
+    tiny: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = Path("tiny.toml").read_text()
+    (line,) = (line for line in one.splitlines() if line.startswith("backbones.mlp"))
+    two = line.replace("backbones.mlp", 'backbones."MLP/2"').replace("layers = 1", "layers = 2")
+    Path("tiny.toml").write_text(one.replace(line, f"{line}\n{two}"))
+    brief = ("mine.py", "--replicates", 3, "--trials", 0)
+    first, second, again = (
+        [one for one in told(capsys, *brief, *given)["claims"] if one["headline"]]  # type: ignore[attr-defined]
+        for given in ((), ("--backbone", "MLP/2"), ("--backbone", "mlp"))
+    )
+    assert [(one["table"], one["row"], one["reference"], one["family_size"]) for one in (*first, *second, *again)] == [
+        ("infonce-vs-mine/latents", "mlp/Mine", "mlp/InfoNCE", 1),
+        ("infonce-vs-mine/latents-mlp-2", "MLP/2/Mine", "MLP/2/InfoNCE", 2),
+        ("infonce-vs-mine/latents", "mlp/Mine", "mlp/InfoNCE", 2),
+    ], "whoever asks twice is corrected for it"
+    assert [one["difference"] for one in first] == [one["difference"] for one in again]
+    layers = sorted(record.setup.image.mlp.layers for record in read_contents(Path("runs")).records.values())  # type: ignore[union-attr]
+    assert layers == [1] * 6 + [2] * 6
+    assert compare(*brief, "--backbone", "mlp3") == 2
+    assert 'backbone "mlp3" does not exist' in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("backbone", "to_do"), [("RN50", 0), ("ViT-B/16", 6)])
+def test_of_another_backbone_no_runs_come_with_benchsuite(
+    backbone: str, to_do: int, tiny: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("cwcl", "--regime", "tuned", "--replicates", 3, "--dry-run", "--json", "--backbone", backbone)
+    assert exit_code("compare", *asked) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert len([run for run in runs if run["state"] == "to do"]) == to_do
+    assert len(runs) == (18 if backbone == "RN50" else 6), "beside the two that are asked for, those that come with it"
+
+
 @pytest.mark.slow
 def test_an_added_method_changes_no_verdict(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
     def verdicts(content: dict[str, object]) -> dict[tuple[str, str], tuple[object, object]]:
@@ -226,7 +262,7 @@ def test_runs_that_come_with_benchsuite_are_not_trained_again(
     tool("runs", "tiny", "infonce", "cwcl")
     packs = (tmp_path / folder / shipped.SHIPPED / "tiny.jsonl.xz" for folder in ("built-in", "by-tool"))
     assert len({frozenset(lzma.decompress(pack.read_bytes()).splitlines()) for pack in packs}) == 1
-    asked = Question.of(["mine.py"], ["cwcl"], TrainingOptions(), "tiny.toml", again=False)
+    asked = Question.of(["mine.py"], ["cwcl"], TrainingOptions(), "tiny.toml", None, again=False)
     assert (asked.added, asked.beside) == (["cwcl"], [])
     content = told(capsys, "mine.py", "--replicates", 3, "--results", "own")
     records = [*read_contents(Path("own")).records.values()]

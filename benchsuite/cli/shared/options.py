@@ -51,6 +51,7 @@ AskedRegimes = Annotated[
         "(default of tables, where the recipe says how to search; of `tune METHOD` it is tuned).",
     ),
 ]
+Backbone = Annotated[str | None, typer.Option(help="Backbone (default: the recipe's first).")]
 Replicates = Annotated[
     str | None,
     typer.Option(
