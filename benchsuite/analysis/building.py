@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from benchsuite.analysis.row_runs import RowRuns
+from benchsuite.analysis.row_runs import RowRuns, kind_of
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import Setting, TableView
 from benchsuite.errors import BenchsuiteError, UnknownError, UsageError, require_known
@@ -19,7 +19,7 @@ from benchsuite.papers import Row, Table, read_table
 from benchsuite.parts import NOTHING
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
-from benchsuite.records.contents import Contents, Done, built_in_again
+from benchsuite.records.contents import Contents, built_in_again
 from benchsuite.records.names import REMARKS, TABLES
 from benchsuite.records.remarks import Remark, remarks_on
 from benchsuite.records.requests import TableRequest, file_digest
@@ -89,18 +89,15 @@ def misplaced(remarks: Sequence[Remark], views: Sequence[TableView]) -> Iterator
 
 
 class _Stored:
-    """What a folder has of runs, by method: records, and runs without a valid one, with the reason."""
+    """What a folder has of runs, by kind: records, and runs without a valid one, with the reason."""
 
     def __init__(self, contents: Contents) -> None:
-        self.records, self.reasons = contents.records.values(), dict[str, str]()
+        self.records = contents.records.values()
         self.titles = {record.method.name: record.method.title for record in self.records}
-        self.by_method: defaultdict[str, list[Record]] = defaultdict(list)
-        self.unfinished: defaultdict[str, list[Done]] = defaultdict(list)
-        for record in self.records:
-            self.by_method[record.method.name] += of_each_search(record)
-        for run, reason in contents.unfinished:
-            self.unfinished[run.method.name] += of_each_search(run)
-            self.reasons[run.run_id] = reason
+        self.done = by_key((kind_of(run), run) for record in self.records for run in of_each_search(record))
+        tried = list(contents.unfinished)
+        self.unfinished = by_key((kind_of(run), run) for one, _ in tried for run in of_each_search(one))
+        self.reasons = {run.run_id: reason for run, reason in tried}
 
 
 def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored) -> Iterator[FoundRow]:
@@ -120,8 +117,7 @@ def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored
                 continue
             towers = row.backbone, row.variant, part.variant
             wanted = RowRuns(table, asked, recipe, row, part, longer, setups[towers])
-            found = wanted.among(stored.by_method[row.method])
-            failed = wanted.among(stored.unfinished[row.method])
+            found, failed = (wanted.among(runs.get(wanted.kind, ())) for runs in (stored.done, stored.unfinished))
             reasons = {seed: stored.reasons[tried[0].run_id] for seed, tried in failed.items() if seed not in found}
             parts[name] = {seed: records[0] for seed, records in found.items()}
             runs |= {(wanted.identity, seed) for seed in (*asked.replicates, *found)}

@@ -238,8 +238,9 @@ class ResultsFolder:
 
     @cached_property
     def second(self) -> "ResultsFolder | None":
-        """The second laboratory's, if there is one; it is read when it is asked for."""
-        return ResultsFolder.read(self.path / SECOND) if (self.path / SECOND).is_dir() else None
+        """The second laboratory's without its trials, if there is one; it is read when it is asked for."""
+        folder = self.path / SECOND
+        return ResultsFolder.read(folder, Store(folder).read(with_trials=False)) if folder.is_dir() else None
 
     @property
     def skipped(self) -> list[BenchsuiteError]:

@@ -21,6 +21,13 @@ from benchsuite.setup import FOLDER, Data, Setup
 from benchsuite.tower_settings import MODEL
 
 D = TypeVar("D", bound=Done)
+Kind = tuple[str | None, str, float, int]
+"""What is compared first: the method, its data, how much longer it trains, and the trials of its search."""
+
+
+def kind_of(run: Done) -> Kind:
+    """That of a run, as `RowRuns.kind` has it."""
+    return run.method.name, run.setup.data.name, run.method.longer, run.tuned.trials if run.tuned else 0
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class RowRuns:
     """By setup_id: the setup as the recipe gives it, if it is that. Rows of the same towers may share it."""
 
     def among(self, done: Iterable[D]) -> dict[int, list[D]]:
-        """Of runs, once for each search: by replicate, the current version's and then the last one first."""
+        """Runs of its kind, once for each search: by replicate, the current version's and then the last one first."""
         found: dict[int, list[D]] = {}
         for own in by_key((run.run_id, run) for run in done if self._is(run)).values():
             # of a method that is not known here, what was searched is not compared: the widest search counts
@@ -49,6 +56,10 @@ class RowRuns:
                 reverse=True,
             )
         return dict(sorted(found.items()))
+
+    @cached_property
+    def kind(self) -> Kind:
+        return self.row.method, self.planned.data.name, self.longer, self.asked.trials
 
     @cached_property
     def identity(self) -> bytes:
@@ -85,16 +96,12 @@ class RowRuns:
         return {each.name for each in space(methods.card(self.row.method), self.recipe.tuning.spread, fixed)}
 
     def _is(self, run: Done) -> bool:
-        method = run.method
-        if method.name != self.row.method or method.longer != self.longer or not 0 <= run.seed < FIRST_SEED:
-            return False
-        if run.setup.data.name != self.planned.data.name:
-            return False
-        return self._is_method(method, run.tuned) and self._is_setup(run.setup, run.seed)
+        reported = 0 <= run.seed < FIRST_SEED
+        return reported and self._is_method(run.method, run.tuned) and self._is_setup(run.setup, run.seed)
 
     def _is_method(self, method: MethodPart, tuned: TunedBy | None) -> bool:
         """Of another version, or where its plugin is not loaded, what the row states is all that is known."""
-        if (tuned.trials if tuned else 0) != self.asked.trials or (method.learning_rate is None) != (tuned is None):
+        if (method.learning_rate is None) != (tuned is None):
             return False
         searched, stated = set(tuned.searched if tuned else ()), self.options
         temperatures = self._temperatures if method.name in methods else set()

@@ -97,8 +97,8 @@ class Contents:
 
 
 @without_garbage_collection()
-def read_contents(folder: Path, count: Count | None = None) -> Contents:
-    """Everything in the folder. A bad file does not affect the others.
+def read_contents(folder: Path, count: Count | None = None, with_trials: bool = True) -> Contents:
+    """Everything in the folder, or all but its trials. A bad file does not affect the others.
 
     `count` is called with the ranks of each record while they are read, so that no more than one file of them for each
     process is held at a time.
@@ -111,7 +111,8 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
     requests = _collect(files_like(folder, REQUEST_FILES), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
-    trials = {file.recipe: file for file in _collect(files_like(folder, TRIAL_FILES), _read_trials, unreadable)}
+    searches = files_like(folder, TRIAL_FILES) if with_trials else ()
+    trials = {file.recipe: file for file in _collect(searches, _read_trials, unreadable)}
     foreign = [path for path in paths if not read[path]]
     remarks = _collect(files_like(folder, REMARKS), read_remarks, unreadable)
     more = (tables_in(folder), recipes_in(folder), trials, [one for file in remarks for one in file])
