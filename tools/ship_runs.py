@@ -21,7 +21,7 @@ def main(results: str, recipe: str, *methods: str) -> None:
     """Write both files."""
     contents = read_contents(Path(results))
     whole = read_recipe(recipe, contents.recipes)
-    tower = whole.setup(next(iter(whole.backbones))).image
+    tower = whole.setup().image
     records = sorted(
         (
             one

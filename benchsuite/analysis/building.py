@@ -92,9 +92,9 @@ class _Stored:
     """What a folder has of runs, by kind: records, and runs without a valid one, with the reason."""
 
     def __init__(self, contents: Contents) -> None:
-        self.records = contents.records.values()
-        self.titles = {record.method.name: record.method.title for record in self.records}
-        self.done = by_key((kind_of(run), run) for record in self.records for run in of_each_search(record))
+        records = contents.records.values()
+        self.titles = {record.method.name: record.method.title for record in records}
+        self.done = by_key((kind_of(run), run) for record in records for run in of_each_search(record))
         tried = list(contents.unfinished)
         self.unfinished = by_key((kind_of(run), run) for one, _ in tried for run in of_each_search(one))
         self.reasons = {run.run_id: reason for run, reason in tried}
@@ -109,7 +109,6 @@ def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored
         if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
             yield FoundRow(row, {}, reason)
             continue
-        assert row.method
         parts, gaps, runs = {}, [], set()
         for name, part in table.all_parts.items():
             if reason := recipe.lacks(part.variant):

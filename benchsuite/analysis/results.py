@@ -18,7 +18,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tracks import TrackAgreement, track_agreements
 from benchsuite.errors import BenchsuiteError, RecordError, UsageError, did_you_mean
 from benchsuite.papers.reader import USUAL
-from benchsuite.records.contents import Contents
+from benchsuite.records.contents import Contents, read_contents
 from benchsuite.records.names import SECOND
 from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.records.store import Store
@@ -240,7 +240,7 @@ class ResultsFolder:
     def second(self) -> "ResultsFolder | None":
         """The second laboratory's without its trials, if there is one; it is read when it is asked for."""
         folder = self.path / SECOND
-        return ResultsFolder.read(folder, Store(folder).read(with_trials=False)) if folder.is_dir() else None
+        return ResultsFolder.read(folder, read_contents(folder, with_trials=False)) if folder.is_dir() else None
 
     @property
     def skipped(self) -> list[BenchsuiteError]:

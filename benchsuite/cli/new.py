@@ -80,7 +80,7 @@ def new_recipe(
     file = Path(f"{name}.toml")
     write(into, {file: copied(like, new["title"]) if like else dict(files_of("recipe", new))[file]})
     made = read_recipe(str(into / file))
-    method = REFERENCES[made.setup(next(iter(made.backbones)), ()).towers]
+    method = REFERENCES[made.setup().towers]
     run = f"benchsuite run {method} --recipe {shlex.quote(str(into / file))}{plugins(plugin)}"
     say_next(f"{run} --dry-run", run)
 

@@ -34,9 +34,9 @@ class Store:
         """Make the folder, and fail now rather than after an hour of training."""
         require_writable(self.folder, "--results")
 
-    def read(self, with_trials: bool = True) -> Contents:
-        """Everything in the folder, or all but its trials, with the problems of files that are not valid."""
-        return read_contents(self.folder, with_trials=with_trials)
+    def read(self) -> Contents:
+        """Everything in the folder, with the problems of files that are not valid."""
+        return read_contents(self.folder)
 
     def write(self, record: Record, ranks: bytes, with_weights: bool = True) -> Path:
         """Store a run, ranks first. Its own folder goes. Without weights these are kept already, or nowhere."""
